@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { WebhookSender } from '@slowwave/engine';
-import { guardedRequest, type Resolve, type UrlPolicy } from './net/index.ts';
+import { guardedRequest, type Resolve } from './net/guarded.ts';
+import type { UrlPolicy } from './net/url-policy.ts';
 
 /** A receiver notes what it is sent and works later; in ms. */
 const TIMEOUT_MS = 10_000;

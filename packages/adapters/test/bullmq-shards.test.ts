@@ -16,7 +16,7 @@ import {
   startTurnWorker,
 } from '../src/bullmq/index.ts';
 import { redisLimiter } from '../src/limits/index.ts';
-import { redisVectors } from '../src/redis-vectors.ts';
+import { redisVectors } from '../src/redis.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const WITHIN_MS = 180_000;

@@ -11,7 +11,7 @@ import {
   startTurnWorker,
 } from '../src/bullmq/index.ts';
 import { limitedChat, memoryLimiter, redisLimiter } from '../src/limits/index.ts';
-import { redisVectors } from '../src/redis-vectors.ts';
+import { redisVectors } from '../src/redis.ts';
 
 /** A lost lock is noticed after half a minute at the latest; a busy machine takes its time. */
 const PATIENCE = { timeout: 90_000, interval: 100 };

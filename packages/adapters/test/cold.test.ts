@@ -27,9 +27,8 @@ import {
 } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { folderObjects } from '../src/cold/folder.ts';
-import { indexInPlace, ledgerInPlace, readingInPlace } from '../src/cold/in-place.ts';
-import { openSegment } from '../src/cold/opened.ts';
+import { folderObjects } from '../src/cold/objects.ts';
+import { indexInPlace, ledgerInPlace, openSegment, readingInPlace } from '../src/cold/opened.ts';
 import { segmentsIn } from '../src/cold/segments.ts';
 import { COOLING } from '../src/ledger/cold.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';

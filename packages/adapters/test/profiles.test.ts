@@ -21,9 +21,9 @@ import {
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { knownModels } from '../src/assemble/index.ts';
 import { readStandaloneConfig } from '../src/config/index.ts';
+import type { EmbeddingManners } from '../src/openai/embedder.ts';
 import { findingsIn, profiledChat, profiledEmbedder } from '../src/openai/index.ts';
 import { knownProfile, profileName } from '../src/openai/profile.ts';
-import type { EmbeddingManners } from '../src/openai/vectors.ts';
 
 const CALL: ChatCall = {
   name: 'extract_facts',

@@ -1,7 +1,7 @@
 import type { IndexBuild } from '@slowwave/engine';
 import { describeIndexBuild, indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { openQdrantBuild, type QdrantBuildOptions } from '../src/qdrant/index.ts';
+import { openQdrantBuild, type QdrantBuildOptions } from '../src/qdrant/open.ts';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';
 
 const NOTE = { ledgerId: 'led_1', startedAt: 0, after: null, afterBatch: null, memories: 0, points: 0 };

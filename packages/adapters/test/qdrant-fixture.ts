@@ -3,7 +3,8 @@ import { QdrantClient } from '@qdrant/js-client-rest';
 import type { SearchIndex } from '@slowwave/engine';
 import { type KeywordStatistics, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { test } from 'vitest';
-import { openQdrantIndex, type QdrantOptions } from '../src/qdrant/index.ts';
+import { openQdrantIndex } from '../src/qdrant/open.ts';
+import type { QdrantOptions } from '../src/qdrant/server.ts';
 
 // biome-ignore lint/style/noProcessEnv: only whoever starts the tests knows of a server that they may use.
 const { QDRANT_URL, QDRANT_API_KEY } = process.env;

@@ -4,7 +4,7 @@ import { DEFAULT_TENANT, type SearchIndex } from '@slowwave/engine';
 import { indexPoint, indexQuery, recordingLog, SUITE_SPACE } from '@slowwave/engine-testing';
 import { freePort } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openQdrantIndex } from '../src/qdrant/index.ts';
+import { openQdrantIndex } from '../src/qdrant/open.ts';
 
 /** What a server would answer. */
 interface Answer {

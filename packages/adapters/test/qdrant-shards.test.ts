@@ -1,8 +1,9 @@
 import { DEFAULT_TENANT, type IndexPoint, type SearchIndex, type TenantId } from '@slowwave/engine';
 import { describeIndexBuild, describeSearchIndex, indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openQdrantBuild, promoteOnQdrant, type QdrantOptions } from '../src/qdrant/index.ts';
+import { openQdrantBuild, promoteOnQdrant } from '../src/qdrant/open.ts';
 import { shardKey } from '../src/qdrant/points.ts';
+import type { QdrantOptions } from '../src/qdrant/server.ts';
 import { type TestQdrant, testQdrant } from './qdrant-fixture.ts';
 
 const LARGE = 'large' as TenantId;

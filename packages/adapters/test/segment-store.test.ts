@@ -4,9 +4,7 @@ import type { IndexPoint, SegmentContent, TenantId } from '@slowwave/engine';
 import { packedVector, unpackedVector } from '@slowwave/engine/storing';
 import { S3_REGION, type S3Server, startS3Server, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { folderObjects } from '../src/cold/folder.ts';
-import type { Objects } from '../src/cold/objects.ts';
-import { type Bucket, s3Objects } from '../src/cold/s3.ts';
+import { type Bucket, folderObjects, type Objects, s3Objects } from '../src/cold/objects.ts';
 import { segmentsIn } from '../src/cold/segments.ts';
 
 let folder: TempDir;

@@ -5,9 +5,8 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSqliteIndex } from '../src/sqlite/index.ts';
-import { pointsIn } from '../src/sqlite/search-index/packed-row.ts';
-import type { StoredRow } from '../src/sqlite/search-index/rows.ts';
-import { SLOTS } from '../src/sqlite/search-index/tables.ts';
+import { pointsIn } from '../src/sqlite/search-index/packed-records.ts';
+import { SLOTS, type StoredRow } from '../src/sqlite/search-index/tables.ts';
 
 const OWNER = { kind: 'user' as const, id: 'ann' };
 const OLD = 'lane_old' as LaneId;

@@ -3,8 +3,8 @@ import { added, bitsOf, confirmed, fixedTools, home, updated, user } from '@slow
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openLane } from '../src/ledger/lanes.ts';
-import { loadMemories } from '../src/ledger/loading.ts';
 import { writeExplicitly } from '../src/ledger/memories.ts';
+import { loadMemories } from '../src/ledger/rows/memory.ts';
 import { all, first, insert } from '../src/ledger/script.ts';
 import { migrate } from '../src/sqlite/ledger/migrate.ts';
 import { connectToWrite, runScript, type Sql } from '../src/sqlite/ledger/sql.ts';

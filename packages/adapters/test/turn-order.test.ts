@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { postgresConnection } from '../src/bullmq/index.ts';
 import { BEFORE_FIRST, LAST_ROUND, memoryTurnOrder, type TurnOrder } from '../src/bullmq/jobs.ts';
 import { postgresTurnOrder } from '../src/bullmq/postgres.ts';
-import { redisTurnOrder } from '../src/bullmq/redis-scripts.ts';
+import { redisTurnOrder } from '../src/bullmq/redis.ts';
 
 const FIRST = BEFORE_FIRST + 1;
 

@@ -2,8 +2,8 @@ import type { KeyScope } from '@slowwave/contracts';
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Bounds, mayKnow, needScope, type Principal, type RouteScope, requireJustCome } from './access.ts';
+import type { App, Routes } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App, Routes } from './types.ts';
 
 const closing: App[] = [];
 afterEach(async () => {

@@ -1,7 +1,7 @@
 import { ExternalId, type KeyScope } from '@slowwave/contracts';
 import type { FastifyRequest, RouteOptions } from 'fastify';
 import { ProblemError, problem } from './errors.ts';
-import type { App } from './types.ts';
+import type { App } from './shell.ts';
 
 /** Who sends a request: the rights of a key. */
 export interface Principal {

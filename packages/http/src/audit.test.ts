@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { type Bounds, type CheckedKey, type KeyCheck, needScope, type RouteScope } from './access.ts';
 import { type AuditEntry, type AuditSink, concerns, onceAMinute } from './audit.ts';
-import { allowPages } from './headers.ts';
+import { allowPages } from './sessions.ts';
+import type { App, Routes } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App, Routes } from './types.ts';
 
 const STATIC = 'a-long-secret';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };

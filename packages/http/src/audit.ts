@@ -1,7 +1,7 @@
 import { ExternalId } from '@slowwave/contracts';
 import type { FastifyRequest } from 'fastify';
 import { isKeyless, keyIn, OPERATOR_TENANT, OWNER_KINDS } from './access.ts';
-import type { App } from './types.ts';
+import type { App } from './shell.ts';
 
 /** Records who did what after the response is sent: nobody waits for it. */
 export function registerAudit(app: App, sink: AuditSink): void {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope, type Principal, requestTenant } from './access.ts';
+import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App } from './types.ts';
 
 const KEY = 'a-long-secret';
 const closing: App[] = [];

@@ -27,7 +27,7 @@ import {
   sessions,
   toLogin,
 } from './sessions.ts';
-import type { App, AuthOptions, HttpLog, Routes } from './types.ts';
+import type { App, AuthOptions, HttpLog, Routes } from './shell.ts';
 
 /** Authenticates requests before their body is read. Returns the routes to sign in. */
 export function registerAuth(app: App, auth: AuthOptions, log: HttpLog): Routes {

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ERROR_STATUS, type ErrorCode, type Problem } from '@slowwave/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { App, HttpLog } from './types.ts';
+import type { App, HttpLog } from './shell.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

@@ -20,8 +20,6 @@ export {
   USER_HEADER,
 } from './access.ts';
 export { type AuditSink, concerns } from './audit.ts';
-export { BODY_LIMITS } from './body.ts';
-export { type CellGuard, type MovedTo, ownerInFilter } from './cells.ts';
 export {
   notFound,
   PARAM_MAX,
@@ -35,9 +33,8 @@ export {
   sendProblem,
   translate,
 } from './errors.ts';
-export { allowPages, consolePolicy } from './headers.ts';
-export { longPoll, type Polled, waitSignal } from './long-poll.ts';
-export { countMore } from './rate-limit.ts';
+export { BODY_LIMITS, countMore } from './limits.ts';
+export { type CellGuard, type MovedTo, ownerInFilter } from './owners.ts';
 export {
   given,
   group,
@@ -45,11 +42,14 @@ export {
   idempotencyOf,
   KeyHeader,
   listed,
+  longPoll,
   momentOf,
+  type Polled,
   pageOf,
   routesWith,
+  waitSignal,
 } from './route.ts';
 export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
-export { createShell } from './shell.ts';
-export type { App, HttpLog, Routes, ShellOptions } from './types.ts';
+export { allowPages, consolePolicy } from './sessions.ts';
+export { type App, createShell, type HttpLog, type Routes, type ShellOptions } from './shell.ts';
 export { checkImages, checkTimes, type ImagesTaken } from './validation.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { longPoll, waitSignal } from './long-poll.ts';
+import { longPoll, waitSignal } from './route.ts';
 import { listen } from './serve.ts';
 import { testShell } from './testing.ts';
 

@@ -5,8 +5,8 @@ import type { RouteOptions } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { needScope } from './access.ts';
-import { allowPages } from './headers.ts';
-import type { App, Routes } from './types.ts';
+import { allowPages } from './sessions.ts';
+import type { App, Routes } from './shell.ts';
 
 /** Collects the description of every route added after it, for /openapi.json and /docs. */
 export async function registerDocs(app: App, name: string, home: Routes = docsHome): Promise<void> {

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { needScope } from './access.ts';
-import { allowPages } from './headers.ts';
+import { allowPages } from './sessions.ts';
+import type { App, Routes } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App, Routes } from './types.ts';
 
 const KEY = 'a-long-secret';
 const closing: App[] = [];

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
-import { countMore } from './rate-limit.ts';
+import { countMore } from './limits.ts';
+import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App } from './types.ts';
 
 const closing: App[] = [];
 afterEach(async () => {

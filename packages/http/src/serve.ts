@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { App, AuthOptions } from './types.ts';
+import type { App, AuthOptions } from './shell.ts';
 
 /** A running program. */
 export interface Service {

@@ -1,9 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
-import { allowPages } from './headers.ts';
-import { ownSecret, sealer, sessions } from './sessions.ts';
+import { allowPages, ownSecret, sealer, sessions } from './sessions.ts';
+import type { App, Routes } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App, Routes } from './types.ts';
 
 const KEY = 'a-long-secret';
 const HTML = { accept: 'text/html,*/*;q=0.8' };

@@ -3,9 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type Principal, RefusedKeyError } from './access.ts';
 import { ProblemError, problem } from './errors.ts';
-import { allowPages } from './headers.ts';
 import { isLoopback } from './serve.ts';
-import type { Routes } from './types.ts';
+import type { App, Routes } from './shell.ts';
 
 const NAME = 'slowwave_session';
 /** A working day; then people sign in again. */
@@ -306,3 +305,42 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+
+/**
+ * Allows the pages of this plugin to load their own scripts, styles and images, and nothing from elsewhere. Only these
+ * pages can be opened with a session as well as with a key.
+ */
+export function allowPages(app: App): void {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, page: true };
+  });
+  app.addHook('onRequest', async (_request, reply) => {
+    // The referrer shows whether a form comes from here if a browser sends nothing else.
+    reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'same-origin');
+  });
+}
+
+/** For pages made for people: everything they load comes from here. Their styles are partly inline. */
+const PAGE_POLICY = [
+  "default-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "style-src 'self' 'unsafe-inline'",
+  "object-src 'none'",
+  "base-uri 'self'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** For the console: nothing in it is inline, and nothing comes from elsewhere. `ancestors`: who may show it in a frame. */
+export const consolePolicy = (ancestors: readonly string[] = []): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    `frame-ancestors ${ancestors.length === 0 ? "'none'" : ancestors.join(' ')}`,
+  ].join('; ');

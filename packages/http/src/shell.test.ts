@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { problem } from './errors.ts';
+import type { App, ShellOptions } from './shell.ts';
 import { descriptionOf, testShell } from './testing.ts';
-import type { App, ShellOptions } from './types.ts';
 
 const Note = z.strictObject({ text: z.string().min(1), tags: z.union([z.string(), z.array(z.string())]).optional() });
 const closing: App[] = [];

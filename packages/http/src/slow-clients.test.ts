@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App } from './types.ts';
 
 /** Long enough that a process that stalls for a while takes nobody else for slow. */
 const PATIENT = { headersMs: 20_000, requestMs: 20_000, checkedMs: 1_000 };

@@ -1,6 +1,5 @@
 import { Registry } from 'prom-client';
-import { createShell } from './shell.ts';
-import type { App, HttpLog, ShellOptions } from './types.ts';
+import { type App, createShell, type HttpLog, type ShellOptions } from './shell.ts';
 
 export interface LogEntry {
   readonly level: keyof HttpLog;

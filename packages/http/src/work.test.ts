@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
-import { WORK } from './rate-limit.ts';
+import { WORK } from './limits.ts';
+import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App } from './types.ts';
 
 const closing: App[] = [];
 afterEach(async () => {

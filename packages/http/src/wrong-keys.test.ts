@@ -3,8 +3,8 @@ import type { FastifyRequest } from 'fastify';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
 import { guesses } from './auth.ts';
+import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
-import type { App } from './types.ts';
 
 const closing: App[] = [];
 // On a busy machine guesses would come back while the test still guesses.

@@ -18,10 +18,16 @@ import {
   unknownSegments,
   wakeOwner,
 } from '@slowwave/engine';
-import { folderObjects } from '../cold/folder.ts';
-import { indexInPlace, ledgerInPlace, readingInPlace } from '../cold/in-place.ts';
-import { type OpenSegment, type OpenSegments, openSegment, openSegments } from '../cold/opened.ts';
-import { s3Objects } from '../cold/s3.ts';
+import { folderObjects, s3Objects } from '../cold/objects.ts';
+import {
+  indexInPlace,
+  ledgerInPlace,
+  type OpenSegment,
+  type OpenSegments,
+  openSegment,
+  openSegments,
+  readingInPlace,
+} from '../cold/opened.ts';
 import { segmentsIn } from '../cold/segments.ts';
 import type { Config } from '../config/index.ts';
 import { coldMetrics } from '../metrics.ts';

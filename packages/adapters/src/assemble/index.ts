@@ -1,11 +1,10 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
-export { placeOf, type ThoughtPlace } from '../openai/message.ts';
+export { placeOf, type ThoughtPlace } from '../openai/answer.ts';
 export { type OpenCalibration, openCalibrations } from './calibration.ts';
 export { cellGuard } from './cell.ts';
-export { besideChat, openChats } from './chats.ts';
+export { besideChat, knownModels, openChats } from './chats.ts';
 export { type OpenCold, openCold, openWaking, segmentStoreOf } from './cold.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
-export { knownModels } from './known-models.ts';
 export {
   chatOnTrial,
   comingModels,
@@ -16,8 +15,8 @@ export {
   openLimits,
   openReranker,
 } from './models.ts';
+export { eachInOneSpace, inOneSpace, inOneSpaceForCaller } from './moving-space.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
-export { eachInOneSpace, inOneSpace, inOneSpaceForCaller } from './one-space.ts';
 export { engineSettings, kindsOf, runsOn } from './settings.ts';
 export { openSpace } from './space.ts';
 export {

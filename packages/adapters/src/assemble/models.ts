@@ -15,7 +15,7 @@ import {
   type Reranker,
 } from '@slowwave/engine';
 import type { Config, ModelAt } from '../config/index.ts';
-import { conventionsOf } from '../conventions.ts';
+import { chosenPrefixes, conventionsOf, digestOf, type Prefixes, prefixed } from '../conventions.ts';
 import {
   type BreakingChat,
   type BreakingEmbedder,
@@ -30,7 +30,6 @@ import {
 import type { OnProgress } from '../local/index.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
 import type { ChatOptions, EmbedderOptions } from '../openai/index.ts';
-import { chosenPrefixes, digestOf, type Prefixes, prefixed } from '../prefixes.ts';
 import { endpointReranker } from '../rerank.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';

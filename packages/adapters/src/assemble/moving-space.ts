@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Cancellation,
   currentMove,
@@ -19,7 +20,6 @@ import type { Config } from '../config/index.ts';
 import { hurriedEmbedder } from '../limits/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { OpenEmbedder } from './models.ts';
-import { chosen, isAwaited } from './one-space.ts';
 import type { OpenSpace, Space } from './space.ts';
 
 /** The index and the one that it may be moved to. */
@@ -208,3 +208,38 @@ const afterMove = ({ to }: IndexMove): string =>
 const duringMove = ({ from, to }: IndexMove): string =>
   `the index is being moved from ${from} to ${to}; set both, in SLOWWAVE_EMBEDDING_MODEL and ` +
   'SLOWWAVE_NEXT_EMBEDDING_MODEL, until the move is confirmed or abandoned';
+
+/** What a piece of work has chosen, each by what it chose from. */
+interface Choices {
+  readonly made: Map<object, unknown>;
+  /** Somebody waits for it. */
+  readonly isAwaited: boolean;
+}
+
+const CHOICES = new AsyncLocalStorage<Choices>();
+
+/**
+ * Carries out a request or a turn. While an index moves, it asks one embedder and searches the index of that one from its
+ * beginning to its end, whatever is switched meanwhile: vectors of two embedders never meet.
+ */
+export const inOneSpace = <T>(work: () => T, { isAwaited = false } = {}): T =>
+  CHOICES.run({ made: new Map(), isAwaited }, work);
+
+/** A request, whose caller waits. */
+export const inOneSpaceForCaller = (work: () => void): void => inOneSpace(work, { isAwaited: true });
+
+/** The handler of a job, so that each job is carried out in one space. */
+export const eachInOneSpace =
+  <Args extends unknown[], T>(handler: (...args: Args) => T): ((...args: Args) => T) =>
+  (...args) =>
+    inOneSpace(() => handler(...args));
+
+/** What this piece of work chose first, and chooses now if it has not. */
+function chosen<T>(from: object, choose: () => T): T {
+  const choices = CHOICES.getStore();
+  if (choices === undefined) return choose();
+  if (!choices.made.has(from)) choices.made.set(from, choose());
+  return choices.made.get(from) as T;
+}
+
+const isAwaited = (): boolean => CHOICES.getStore()?.isAwaited ?? false;

@@ -20,7 +20,7 @@ import {
 import { memoryConnection, postgresConnection, type QueueConnection, redisConnection } from '../bullmq/index.ts';
 import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics.ts';
-import { redisVectors } from '../redis-vectors.ts';
+import { redisVectors } from '../redis.ts';
 import { openSqliteBuild, openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import type { Observer } from './observer.ts';
@@ -113,7 +113,7 @@ export async function openIndex(
     return openPostgresIndex({ ...database, schema: schemaAt(place), fingerprint, dimensions, log });
   }
   if (qdrant !== null) {
-    const { openQdrantIndex } = await import('../qdrant/index.ts');
+    const { openQdrantIndex } = await import('../qdrant/open.ts');
     return openQdrantIndex({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log });
   }
   await mkdir(dataDir, { recursive: true });
@@ -192,7 +192,7 @@ async function openBuild(
     return openPostgresBuild({ ...database, schema: schemaAt(place), fingerprint, dimensions, log });
   }
   if (qdrant === null) return openSqliteBuild({ path: fileAt(dataDir, place), fingerprint, dimensions });
-  const { openQdrantBuild } = await import('../qdrant/index.ts');
+  const { openQdrantBuild } = await import('../qdrant/open.ts');
   return openQdrantBuild({ ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log, keepOld });
 }
 
@@ -212,7 +212,7 @@ export async function promoteTenant(
   if (qdrant === null) throw notOnQdrant();
   const { fingerprint, dimensions } = embedder;
   const place = placeBy(await movedIndex(ledger.models))(fingerprint);
-  const { promoteOnQdrant } = await import('../qdrant/index.ts');
+  const { promoteOnQdrant } = await import('../qdrant/open.ts');
   const options = { ...qdrant, alias: aliasAt(qdrant.index, place), fingerprint, dimensions, log };
   return promoteOnQdrant(options, tenant, promoting);
 }

@@ -5,15 +5,17 @@ import { lockFolder } from '../sqlite/index.ts';
 import { systemTools } from '../system/index.ts';
 import {
   type CopySegments,
+  copySegments,
   type Manifest,
   type OnBytes,
   PRIVATE_FOLDER,
   type RestoredLedger,
   readManifest,
   refused,
+  requirePlace,
+  restoreSegments,
 } from './manifest.ts';
 import { backUpPostgres, restorePostgres } from './postgres.ts';
-import { copySegments, requirePlace, restoreSegments } from './segments.ts';
 import { backUpSqlite, restoreSqlite } from './sqlite.ts';
 
 export type { Manifest } from './manifest.ts';

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { isoOf, type Tools } from '@slowwave/engine';
 import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
-import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
+import { refuseUnknownBackup } from '../ledger/schema.ts';
 import { MIGRATIONS, placeOf, SCHEMA_NAME } from '../postgres/index.ts';
 import {
   COUNTED,
@@ -20,9 +20,9 @@ import {
   PRIVATE_FILE,
   type RestoredLedger,
   refused,
+  sleepersIn,
   writeManifest,
 } from './manifest.ts';
-import { sleepersIn } from './segments.ts';
 import { requireCounts } from './sqlite.ts';
 
 const FILE = 'ledger.dump';

@@ -2,7 +2,7 @@ import { chmod, copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isoOf, type Tools } from '@slowwave/engine';
 import Database from 'better-sqlite3';
-import { refuseUnknownBackup } from '../ledger/schema-numbers.ts';
+import { refuseUnknownBackup } from '../ledger/schema.ts';
 import { MIGRATIONS } from '../sqlite/index.ts';
 import {
   COUNTED,
@@ -17,10 +17,10 @@ import {
   PRIVATE_FILE,
   type RestoredLedger,
   refused,
+  sleepersIn,
   synced,
   writeManifest,
 } from './manifest.ts';
-import { sleepersIn } from './segments.ts';
 
 const FILE = 'ledger.db';
 /** Copied between two looks at whether to stop: some milliseconds. */

@@ -1,3 +1,14 @@
+import type { CellsView, CellView, ShareList, ShareView } from '@slowwave/contracts';
+import { DAY_MS, dateTextOf, dayOf, isoOf, type TenantId } from '@slowwave/engine';
+import {
+  type Cell,
+  type CellDirectory,
+  type DirectoryBook,
+  isLost,
+  type ShareCells,
+  type ShareOfCell,
+  widthsOf,
+} from '@slowwave/engine/cells';
 import { Agent, request } from 'undici';
 
 /** What is sent to a cell on its own API, as its operator. */
@@ -105,3 +116,81 @@ export const problemOf = ({ status, body }: CellAnswer): { readonly code: string
   const problem = typeof body === 'object' && body !== null ? (body as { code?: unknown; detail?: unknown }) : {};
   return { code: String(problem.code ?? `status_${status}`), detail: String(problem.detail ?? `status ${status}`) };
 };
+
+/** Shares of daily limits, as the API of cells has them. */
+export function httpShares(ask: AskCell): ShareCells & { wanting(cell: string): Promise<readonly TenantId[]> } {
+  const listed = async (cell: string, query: Readonly<Record<string, string>>): Promise<readonly ShareView[]> =>
+    answeredBy<ShareList>(cell, await ask(cell, { method: 'GET', path: PATH, query })).results;
+  return {
+    read: async (cell, tenant) => {
+      const [view] = await listed(cell, { tenant });
+      if (view === undefined) throw new Error(`expected cell ${cell} to answer with its share of ${tenant}, got none`);
+      return shareFrom(view);
+    },
+    tell: async (cell, tenant, { epoch, part, until, day, elsewhere, isLast }) => {
+      const times = { until: isoOf(until), day: dateTextOf(day * DAY_MS) };
+      const body = { tenant, epoch, part, ...times, elsewhere, is_last: isLast };
+      return shareFrom(answeredBy(cell, await ask(cell, { method: 'PUT', path: PATH, body })));
+    },
+    wanting: async (cell) => (await listed(cell, {})).map(({ tenant }) => tenant as TenantId),
+  };
+}
+
+const PATH = '/v1/cell/shares';
+
+const shareFrom = ({ epoch, part, until, used, day, wants }: ShareView): ShareOfCell => ({
+  ...{ epoch, part, used, wants },
+  until: until === null ? null : Date.parse(until),
+  day: dayOf(Date.parse(day)),
+});
+
+interface Seen {
+  readonly directory: Pick<CellDirectory, 'moves' | 'handovers'>;
+  readonly book: DirectoryBook;
+  readonly ask: AskCell;
+  /** How many moves are named. */
+  readonly movesShown: number;
+}
+
+/** All cells with what each says of itself, who has which slots, and what is being moved. */
+export async function overviewOfCells({ directory, book, ask, movesShown }: Seen): Promise<CellsView> {
+  const widths = widthsOf(book.ranges(), []);
+  const [cells, { counts, oldest }, handovers] = await Promise.all([
+    Promise.all(
+      [...book.cells(), ...book.lost()].map(async (cell) => ({
+        ...{ name: cell.name, url: cell.url, state: cell.state, slots: widths.get(cell.name) ?? 0 },
+        ...(isLost(cell) ? SILENT : await sizeOfCell(ask, cell)),
+      })),
+    ),
+    directory.moves(movesShown),
+    directory.handovers(),
+  ]);
+  return {
+    cells,
+    ranges: book.ranges().map(({ from, to, cell }) => ({ from, to, cell })),
+    moves: {
+      counts: { ...counts },
+      oldest: oldest.map(({ tenant, owner, source, destination, state, tries, why }) => ({
+        ...{ tenant, kind: owner.kind, id: owner.id },
+        ...{ source, destination, state, tries, why },
+      })),
+    },
+    handovers: handovers.map(({ from, to, source, destination, state, tries, why }) => ({
+      ...{ from, to, source, destination, state, tries, why },
+    })),
+  };
+}
+
+const OK = 200;
+
+type SizeOfCell = Pick<CellsView['cells'][number], 'answers' | 'owners' | 'memories'>;
+
+const SILENT: SizeOfCell = { answers: false, owners: null, memories: null };
+
+/** What a cell has, if it answers. */
+export async function sizeOfCell(ask: AskCell, { name }: Pick<Cell, 'name'>): Promise<SizeOfCell> {
+  const answer = await ask(name, { method: 'GET', path: '/v1/cell' }).catch(() => null);
+  if (answer === null || answer.status !== OK) return SILENT;
+  const { owners, memories } = answer.body as CellView;
+  return { answers: true, owners, memories };
+}

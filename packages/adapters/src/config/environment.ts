@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { CELL_SETTINGS } from './cell-settings.ts';
-import { COLD_SETTINGS } from './cold.ts';
+import { CELL_SETTINGS, COLD_SETTINGS, QDRANT_SETTINGS } from './cold.ts';
 import { USUAL_FOLDER } from './installed.ts';
 import {
   Count,
@@ -17,7 +16,6 @@ import {
   Origins,
   Url,
 } from './kinds.ts';
-import { QDRANT_SETTINGS } from './qdrant.ts';
 import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,6 +3,7 @@ export {
   ConfigError,
   environmentWith,
   NO_DIRECTORY,
+  nearest,
   type RouterConfig,
   readRouterConfig,
   readServiceConfig,
@@ -11,6 +12,13 @@ export {
 export { ENVIRONMENT } from './environment.ts';
 export { CALLED_BY, INSTALLED, STARTED_BY } from './installed.ts';
 export type { ModelAt } from './models.ts';
-export { nearest } from './nearest.ts';
-export { ArgumentError, refuseArguments } from './refuse-arguments.ts';
-export { between, flagOf, SETTINGS, type SettingNote, type SettingsGroup, settingsByHeading } from './settings-list.ts';
+export {
+  ArgumentError,
+  between,
+  flagOf,
+  refuseArguments,
+  SETTINGS,
+  type SettingNote,
+  type SettingsGroup,
+  settingsByHeading,
+} from './settings-list.ts';

@@ -2,7 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { ENVIRONMENT } from './environment.ts';
-import { between, composeEnvironment, envExample, settingsTables } from './settings-list.ts';
+import {
+  ArgumentError,
+  between,
+  composeEnvironment,
+  envExample,
+  refuseArguments,
+  settingsTables,
+} from './settings-list.ts';
 
 /**
  * Files that list the settings are compared with the settings. After a change of these, update them with
@@ -30,4 +37,24 @@ const WRITTEN: readonly [string, readonly [string, string], () => string][] = [
 test.each(WRITTEN)('%s has every setting', async (name, lines, content) => {
   const text = await readFile(pathOf(name), 'utf8');
   await expect(between(text, lines, content())).toMatchFileSnapshot(pathOf(name));
+});
+
+test('a program without arguments is welcome', () => {
+  expect(() => refuseArguments([])).not.toThrow();
+});
+
+test.each([
+  [
+    'options of settings',
+    ['--data-dir', 'here', '--redis-url=redis://:secret@host'],
+    'set SLOWWAVE_DATA_DIR, REDIS_URL',
+  ],
+  ['an option there is not', ['--dta-dir', 'here'], 'got --dta-dir: '],
+  ['help', ['--help'], 'docs/settings.md'],
+  ['words', ['secret', 'too'], 'got 2: '],
+])('%s are refused with how they are said, and no value is repeated', (_what, args, said) => {
+  const refused = () => refuseArguments(args);
+  expect(refused).toThrow(ArgumentError);
+  expect(refused).toThrow(said);
+  expect(refused).not.toThrow(/secret|here/);
 });

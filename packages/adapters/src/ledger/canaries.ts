@@ -13,7 +13,7 @@ import type {
 import { addSpent, canaryNotice, NOTHING_SPENT, OPEN_CANARY_STATES } from '@slowwave/engine/storing';
 import { waitAgain } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
-import { raise, unpin } from './lane-life.ts';
+import { type LaneRow, raise, unpin } from './lane-life.ts';
 import {
   consolidationIdOf,
   consolidationNumber,
@@ -24,7 +24,6 @@ import {
   newestFirst,
 } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import type { LaneRow } from './rows/lane.ts';
 import {
   type Access,
   all,

@@ -10,13 +10,12 @@ import type {
 } from '@slowwave/engine';
 import { memoryNotices, piecesOf, placeOfMessage, versionsOf, withTurned } from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
-import { loadMemories } from './loading.ts';
+import type { LaneRow } from './lane-life.ts';
 import { numbersIn } from './page.ts';
 import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey, storedScopeKey } from './rows/columns.ts';
-import type { LaneRow } from './rows/lane.ts';
-import { eventColumns, memoryColumns, type Numbered } from './rows/memory.ts';
+import { eventColumns, loadMemories, memoryColumns, type Numbered } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, writtenIds } from './rows/said-ids.ts';
 import { type VersionRow, versionColumns } from './rows/version.ts';
 import { messageId } from './schema.ts';

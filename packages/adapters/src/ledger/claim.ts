@@ -12,17 +12,25 @@ import type {
   WindowPolicy,
 } from '@slowwave/engine';
 import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
-import { notifyOfBatches } from './batches.ts';
+import { messageColumnsOf, notifyOfBatches } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
-import { finish, release as giveBack, NOTHING_WAITS, recount, retry, split, claim as take } from './lane-life.ts';
+import {
+  finish,
+  release as giveBack,
+  type LaneRow,
+  NOTHING_WAITS,
+  nudgeFrom,
+  recount,
+  retry,
+  split,
+  claim as take,
+} from './lane-life.ts';
 import { consolidationNumber, LANE_NUMBER } from './page.ts';
 import { type BatchRow, settingsFrom, storedMessage } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { type LaneRow, nudgeFrom } from './rows/lane.ts';
 import { all, first, inOne, insert, lastly, run, type Script, together, update } from './script.ts';
 import { gather } from './thoughts.ts';
 import { laneOfTurn, lockLane, recounted, saveLane } from './turn.ts';
-import { messageColumnsOf } from './unclaimed.ts';
 
 /**
  * Takes a due lane: pins a window, or takes over the one that is pinned. Waits for whoever holds the lane (an append,

@@ -10,14 +10,14 @@ import type {
   StandingOwner,
 } from '@slowwave/engine';
 import { EngineError, FIRST_SUM, ofNoSpace } from '@slowwave/engine/storing';
+import { take } from './bundle/bundles.ts';
 import { KINDS } from './bundle/kinds.ts';
 import { stampOf } from './bundle/read.ts';
-import { take } from './bundle/take.ts';
 import { countErased, ERASING } from './erasures.ts';
+import type { LaneRow } from './lane-life.ts';
 import { reproject } from './outbox.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import type { LaneRow } from './rows/lane.ts';
 import {
   all,
   allAs,

@@ -1,12 +1,4 @@
 import type { ContentStore, KeptSummary, LookupStore, OwnedIds, Owner, TenantId } from '@slowwave/engine';
-import { memoriesOfLane } from './memories.ts';
-import { NAMED_MESSAGES, naming } from './named-messages.ts';
-import { isStanding, LANE_NUMBER } from './page.ts';
-import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
-import { all, allAs, read, type Script, storeOf, together } from './script.ts';
-import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 import {
   inOrder,
   messageRowsOf,
@@ -15,7 +7,15 @@ import {
   unclaimedNamed,
   unclaimedOf,
   type WaitingMessageRow,
-} from './unclaimed.ts';
+} from './batches.ts';
+import { memoriesOfLane } from './memories.ts';
+import { NAMED_MESSAGES, naming } from './named-messages.ts';
+import { isStanding, LANE_NUMBER } from './page.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
+import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
+import { all, allAs, read, type Script, storeOf, together } from './script.ts';
+import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
 
 /** All that a lane holds, page by page. */
 export const contentStore = storeOf<ContentStore>('contents', {

@@ -15,10 +15,10 @@ import {
 } from './away.ts';
 import { stampOf } from './bundle/read.ts';
 import { cutOff } from './erasures.ts';
+import type { LaneRow } from './lane-life.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
 import { LANE_NUMBER } from './page.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
-import type { LaneRow } from './rows/lane.ts';
 import {
   allAs,
   audit,

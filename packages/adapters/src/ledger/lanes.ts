@@ -2,8 +2,15 @@ import type { Lane, LaneId, LaneStore, Millis, NewBatch, TenantId } from '@sloww
 import { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, EngineError, ownerAway, ownerOf, withPause } from '@slowwave/engine/storing';
 import { elsewhere, entryOf, mayEnter, type OwnedBy } from './away.ts';
 import { claim, fail, release } from './claim.ts';
-import { flush as makeDue, raise as raiseLane } from './lane-life.ts';
-import { type LaneRow, laneFrom, NUDGE_COLUMNS, nudgeFrom, pausesFrom } from './rows/lane.ts';
+import {
+  type LaneRow,
+  laneFrom,
+  flush as makeDue,
+  NUDGE_COLUMNS,
+  nudgeFrom,
+  pausesFrom,
+  raise as raiseLane,
+} from './lane-life.ts';
 import { type Access, allAs, few, first, firstAs, lookup, read, run, type Script, storeOf, write } from './script.ts';
 import { lockLane, saveLane } from './turn.ts';
 

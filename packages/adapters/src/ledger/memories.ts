@@ -19,13 +19,13 @@ import type {
 import { attackNotice, besideOwner, KEY_OF, ownerOf, placeOfEvent, SAID_KINDS } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
 import type { OwnedBy } from './away.ts';
+import { unclaimedNamed, unclaimedOf, type WaitingMessageRow } from './batches.ts';
 import { conflictsWith, readyFor, writeChanges } from './changes.ts';
 import { leaningOn, noteWishes } from './forgetting.ts';
 import { openStudy } from './graph/studies.ts';
 import { dropFolded, foldedThought, type ToFold, toFold } from './kept-thoughts.ts';
 import { finish } from './lane-life.ts';
 import { laneScripts, requireAwake } from './lanes.ts';
-import { BY_NUMBER, loadMemories, NEWEST_FIRST } from './loading.ts';
 import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import {
   consolidationNumber,
@@ -39,7 +39,7 @@ import {
 } from './page.ts';
 import { openReviews, propose } from './reviews.ts';
 import { type MessageRow, messageFrom } from './rows/batch.ts';
-import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
+import { BY_NUMBER, type EventRow, eventFrom, loadMemories, NEWEST_FIRST, SELECT_EVENTS } from './rows/memory.ts';
 import { BESIDE_VERSION, READ_VERSIONS, versionFrom } from './rows/version.ts';
 import {
   type Access,
@@ -58,7 +58,6 @@ import {
 } from './script.ts';
 import { findSpeech } from './speech.ts';
 import { laneOfTurn, lockLanes, requireOneLane, saveLane } from './turn.ts';
-import { unclaimedNamed, unclaimedOf, type WaitingMessageRow } from './unclaimed.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
 
 export function memoryStore(access: Access, newLaneId: (of: OwnedBy) => LaneId): MemoryStore {

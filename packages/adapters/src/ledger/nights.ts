@@ -15,10 +15,10 @@ import type {
 } from '@slowwave/engine';
 import { nightNotice } from '@slowwave/engine/storing';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
+import type { LaneRow } from './lane-life.ts';
 import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { openHeld } from './reviews.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import type { LaneRow } from './rows/lane.ts';
 import {
   allAs,
   counted,

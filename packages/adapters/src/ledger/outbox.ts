@@ -11,10 +11,17 @@ import type {
 } from '@slowwave/engine';
 import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
-import { inSlices, type Refilled, type SliceAfter } from './in-slices.ts';
-import { loadMemories } from './loading.ts';
-import { consolidationIdOf, consolidationNumber, inConsolidations, LANE_NUMBER } from './page.ts';
+import {
+  consolidationIdOf,
+  consolidationNumber,
+  inConsolidations,
+  inSlices,
+  LANE_NUMBER,
+  type Refilled,
+  type SliceAfter,
+} from './page.ts';
 import { creditsOf } from './receipts.ts';
+import { loadMemories } from './rows/memory.ts';
 import {
   type Access,
   all,

@@ -1,12 +1,12 @@
 import type { Owner, PendingMessage, PresentStore, ProfileFact, Scope, TenantId } from '@slowwave/engine';
 import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
+import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './batches.ts';
 import { saidUnder } from './memories.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { READ_VERSIONS } from './rows/version.ts';
 import { all, allAs, first, lookup, read, run, statement, storeOf, together, write } from './script.ts';
 import { COVERED, type CoveredColumns, coveredFrom } from './summaries.ts';
-import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './unclaimed.ts';
 
 export const presentStore = storeOf<PresentStore>('present', {
   /** What waits before the summary: what gets into one in between is shown twice, instead of not at all. */

@@ -12,12 +12,11 @@ import type {
 } from '@slowwave/engine';
 import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
 import { waitAgain } from './batches.ts';
-import { BY_NUMBER, loadMemories } from './loading.ts';
 import { AFTER_IN_LANE } from './memories.ts';
 import { askedFor, LANE_NUMBER, type Listing, laneIdOf, laneOfUser, newestFirst, notBy, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
-import { type EventRow, eventFrom, SELECT_EVENTS } from './rows/memory.ts';
+import { BY_NUMBER, type EventRow, eventFrom, loadMemories, SELECT_EVENTS } from './rows/memory.ts';
 import {
   type Access,
   all,

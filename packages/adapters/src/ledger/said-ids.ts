@@ -1,8 +1,8 @@
 import type { LaneId, SaidId, SaidIdStore, TenantId, UsedId } from '@slowwave/engine';
 import { KEY_OF, SAID_KINDS } from '@slowwave/engine/storing';
-import { loadMemories } from './loading.ts';
 import { saidUnder, UNEXPIRED } from './memories.ts';
 import { isLaneStanding, pageOf, readCursor } from './page.ts';
+import { loadMemories } from './rows/memory.ts';
 import type { IdRow } from './rows/said-ids.ts';
 import { all, idsOf, lookup, read, snapshot, storeOf } from './script.ts';
 

@@ -16,7 +16,6 @@ import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
-import { BEFORE, COUNTS, NEXT, NEXT_SEQ, PRIOR_SEQ, SECOND_SEQ, SPOKEN } from './said-beside.ts';
 import { messageId, ofBatches } from './schema.ts';
 import {
   all,
@@ -140,6 +139,30 @@ type SaidRow = MessageRow & { readonly number: number; readonly before: number |
 
 /** A message of a lane; nulls beside `stands` where none is found. */
 type FoundRow = { readonly stands: 0 | 1 } & (SaidRow | { readonly [Name in keyof SaidRow]: null });
+
+/** A user or an assistant said message `p`. */
+const SPOKEN = `NOT p.resent AND p.role IN ('user', 'assistant')`;
+
+/** Of each message `m` the last earlier one of its scope that a user or an assistant said. */
+const PRIOR_SEQ = `(SELECT max(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq < m.seq AND ${SPOKEN})`;
+
+/** The next one. */
+const NEXT_SEQ = `(SELECT min(p.seq) FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN})`;
+
+/** The next but one. */
+const SECOND_SEQ = `(
+    SELECT p.seq FROM messages p WHERE p.scope = m.scope AND p.seq > m.seq AND ${SPOKEN} ORDER BY p.seq LIMIT 1 OFFSET 1)`;
+
+/** What batches `b` say is found. */
+const COUNTS = `b.outcome IS NOT NULL AND b.state <> 'undone' AND b.stripped_at IS NULL`;
+
+/** What is said beside `m` at a place of its scope, if it is found: nothing is found by words of a batch that does not count. */
+const besideAt = (seq: string): string => `(
+    SELECT p.number FROM messages p JOIN batches b ON b.number = p.batch
+    WHERE p.scope = m.scope AND p.seq = ${seq} AND ${COUNTS}
+  )`;
+const BEFORE = `${besideAt(PRIOR_SEQ)} AS before`;
+const NEXT = `${besideAt(NEXT_SEQ)} AS next`;
 
 /** One statement, so that they and those before them are of one moment. */
 const WITH_SAID = `

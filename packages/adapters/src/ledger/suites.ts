@@ -1,6 +1,5 @@
 import type { Assessment, OwnerKind, Suite, SuiteCase, SuiteStore } from '@slowwave/engine';
-import { forgetInRuns, holdsAny } from './forget-in-suites.ts';
-import { SELECT_SAYING } from './forgetting.ts';
+import { forgetInRuns, holdsAny, SELECT_SAYING } from './forgetting.ts';
 import { type Listing, newestFirst } from './page.ts';
 import { RUNS_OF_SUITE } from './replays.ts';
 import type { ColumnsOf } from './rows/columns.ts';

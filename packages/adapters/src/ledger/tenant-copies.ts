@@ -1,6 +1,7 @@
 import type { CopiedRows, TakenCopy, TenantCopyStore, TenantId } from '@slowwave/engine';
 import { canonical } from '@slowwave/engine/storing';
-import { type Carried, carriedOf, shown } from './bundle/columns.ts';
+import { type Carried, carriedOf, shown } from './bundle/kinds.ts';
+import { awaitShare } from './limits.ts';
 import { sha256 } from './rows/columns.ts';
 import {
   all,
@@ -15,7 +16,6 @@ import {
   type Value,
   write,
 } from './script.ts';
-import { awaitShare } from './shares.ts';
 
 /** A kind of thing that a tenant has in common. */
 interface Copied {

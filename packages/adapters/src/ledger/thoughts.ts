@@ -18,18 +18,20 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { packed, unpacked } from '../packed.ts';
-import { answersIn, shownIn, thoughtsFrom } from './kept-thoughts.ts';
-import { HAS_ROOM, roomsGiven } from './limits.ts';
-import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
-import { type MessageRow, messageFrom } from './rows/batch.ts';
 import {
   type AnswerOf,
   type AnswerRow,
   answerFrom,
+  answersIn,
   type ConsolidationRow,
   consolidationFrom,
   SELECT_CONSOLIDATIONS,
-} from './rows/consolidation.ts';
+  shownIn,
+  thoughtsFrom,
+} from './kept-thoughts.ts';
+import { HAS_ROOM, roomsGiven } from './limits.ts';
+import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
+import { type MessageRow, messageFrom } from './rows/batch.ts';
 import { ofBatches } from './schema.ts';
 import {
   type Access,

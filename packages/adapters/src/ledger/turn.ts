@@ -1,6 +1,5 @@
 import type { LaneId, MemoryChange, Turn } from '@slowwave/engine';
-import { recount, type Waiting } from './lane-life.ts';
-import type { LaneRow } from './rows/lane.ts';
+import { type LaneRow, recount, type Waiting } from './lane-life.ts';
 import { all, first, type Held, type Script, update } from './script.ts';
 
 /** The turn's lane; null when a later claim has taken it. */

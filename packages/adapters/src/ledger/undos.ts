@@ -2,7 +2,7 @@ import type { LaneId, ReplayedBatch, TenantId, Touched, Undo, Undoing, Undone, U
 import { UNDONE_NOTE } from '@slowwave/engine/storing';
 import { conflicts, writeChanges } from './changes.ts';
 import { showRetaken } from './forgetting.ts';
-import { retakeGraph } from './graph/changes.ts';
+import { retakeGraph } from './graph/studies.ts';
 import { inConsolidations, isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';

@@ -9,10 +9,8 @@ import {
   recordingMeter,
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingChat } from './breaking.ts';
-import { fallbackChat } from './fallback.ts';
-import { limitedChat, slots, slottedChat } from './limited.ts';
-import { memoryLimiter } from './memory-limiter.ts';
+import { breakingChat, fallbackChat } from './fallback.ts';
+import { limitedChat, memoryLimiter, slots, slottedChat } from './limited.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };
 const UNLIMITED = { requestsPerMinute: null, tokensPerMinute: null };

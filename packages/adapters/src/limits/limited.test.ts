@@ -1,8 +1,7 @@
 import { EngineError, type Limiter } from '@slowwave/engine';
 import { CutOff, fakeChat, fakeEmbedder, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { limitedChat, limitedEmbedder } from './limited.ts';
-import { memoryLimiter } from './memory-limiter.ts';
+import { limitedChat, limitedEmbedder, memoryLimiter } from './limited.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{}', schema: {} };
 const MINUTE = 60_000;

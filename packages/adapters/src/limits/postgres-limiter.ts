@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
-import { EngineError, type Limiter, type Log, type ModelLimits } from '@slowwave/engine';
+import {
+  EngineError,
+  type Limiter,
+  type Log,
+  type ModelLimits,
+  type Reservation,
+  SECONDS_COUNTED,
+} from '@slowwave/engine';
+import type { Redis } from 'ioredis';
 import type { Pool, PoolClient } from 'pg';
 import { openPool } from '../postgres/index.ts';
-import { type Account, correctIn, NEW_ACCOUNT, pauseIn, reserveIn } from './memory-limiter.ts';
+import { newRedis } from '../redis.ts';
+import { type Account, correctIn, NEW_ACCOUNT, pauseIn, reservationId, reservedIn, reserveIn } from './limited.ts';
 
 const SCHEMA = 'slowwave_limits';
 /** Transactions take a few milliseconds, and those of one model wait for each other anyway. */
@@ -56,7 +65,7 @@ export function postgresLimiter(
     reserve: async (model, tokens) => {
       const step: Step<ReturnType<typeof reserveIn>['answer']> = (account, now) =>
         reserveIn(account, limits, { now, tokens: Math.ceil(tokens) });
-      return unlimited ? run(async () => looked(pool, model, step)) : change(model, step);
+      return unlimited ? run(async () => lookedAt(pool, model, step)) : change(model, step);
     },
     correct: async (model, id, tokens) => {
       if (unlimited) return;
@@ -92,7 +101,7 @@ async function changed<T>(pool: Pool, model: string, step: Step<T>): Promise<T> 
 }
 
 /** Without limits only a pause matters, and nothing is written. */
-async function looked<T>(pool: Pool, model: string, step: Step<T>): Promise<T> {
+async function lookedAt<T>(pool: Pool, model: string, step: Step<T>): Promise<T> {
   const { account, now } = await read(pool, model);
   return step(account, now).answer;
 }
@@ -114,3 +123,172 @@ const uncounted = (cause: unknown): EngineError =>
     countsAsTry: false,
     cause,
   });
+
+interface Script {
+  readonly text: string;
+  readonly hash: string;
+}
+
+type Arguments = [keys: number, key: string, ...args: (string | number)[]];
+
+const scriptOf = (text: string): Script => ({ text, hash: createHash('sha1').update(text).digest('hex') });
+
+/**
+ * One hash per model: requests and tokens by second of the server's clock, and a pause. The same counting as
+ * the engine's models/limits.ts, where its reasons are given; in one script, so that workers never see each other half-way.
+ * KEYS[1] hash; ARGV requests limit, tokens limit (−1: none), tokens asked for.
+ * Answers {1, second} when granted, {0, milliseconds to wait} when not.
+ */
+const RESERVE = scriptOf(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local second = tonumber(time[1])
+local requestsMax, tokensMax, asked = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if requestsMax < 0 then requestsMax = math.huge end
+if tokensMax < 0 then tokensMax = math.huge end
+if asked > tokensMax then tokensMax = asked end
+local fields = redis.call('HGETALL', KEYS[1])
+local uses, old, pausedUntil = {}, {}, 0
+for i = 1, #fields, 2 do
+  local kind, at = string.match(fields[i], '^(%a):(%d+)$')
+  if kind == nil then
+    pausedUntil = tonumber(fields[i + 1])
+  elseif tonumber(at) <= second - ${SECONDS_COUNTED} then
+    old[#old + 1] = fields[i]
+  else
+    uses[at] = uses[at] or { second = tonumber(at), r = 0, t = 0 }
+    uses[at][kind] = tonumber(fields[i + 1])
+  end
+end
+if #old > 0 then redis.call('HDEL', KEYS[1], unpack(old)) end
+if pausedUntil > now then return { 0, pausedUntil - now } end
+local sorted, requests, tokens = {}, 0, 0
+for _, use in pairs(uses) do
+  sorted[#sorted + 1] = use
+  requests, tokens = requests + use.r, tokens + use.t
+end
+table.sort(sorted, function(a, b) return a.second < b.second end)
+local freed = nil
+for _, use in ipairs(sorted) do
+  if requests + 1 <= requestsMax and tokens + asked <= tokensMax then break end
+  requests, tokens, freed = requests - use.r, tokens - use.t, use.second
+end
+if freed ~= nil then return { 0, (freed + ${SECONDS_COUNTED}) * 1000 - now } end
+redis.call('HINCRBY', KEYS[1], 'r:' .. second, 1)
+redis.call('HINCRBY', KEYS[1], 't:' .. second, asked)
+redis.call('EXPIRE', KEYS[1], 3600)
+return { 1, second }
+`);
+
+/** Only a second that still counts is corrected: a field made now would never be cleaned up. */
+const SETTLE = scriptOf(`
+if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2]) end
+`);
+
+const PAUSE = scriptOf(`
+local time = redis.call('TIME')
+local untilMs = time[1] * 1000 + math.floor(time[2] / 1000) + tonumber(ARGV[1])
+if untilMs > tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') then
+  redis.call('HSET', KEYS[1], 'pausedUntil', untilMs)
+  redis.call('EXPIRE', KEYS[1], 3600)
+end
+`);
+
+/** Without limits only a pause matters, and nothing is written. Answers with how long it still lasts, in ms. */
+const LOOK = scriptOf(`
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return math.max(0, tonumber(redis.call('HGET', KEYS[1], 'pausedUntil') or '0') - now)
+`);
+/** A pause that another process has noted is noticed so late at most: a few calls that are refused once more. */
+const LOOK_AGAIN_MS = 100;
+
+/** After a call that was not answered the connection is replaced: what lies between may have forgotten it. */
+const SILENCE_MS = 5_000;
+/**
+ * Only then does a call fail: until then it is sent again on the new connection, and whoever waits need not notice. One that
+ * was counted without an answer is counted twice, which is too careful for a minute and never too much.
+ */
+const COMMAND_LIMIT_MS = SILENCE_MS + 3_000;
+/** Of an idle connection, so that its end is noticed. */
+const KEEP_ALIVE_MS = 10_000;
+
+/** A limiter that all workers on one Redis share. Redis away: no room, for nobody can say how much there is. */
+export function redisLimiter(url: string, limits: ModelLimits, nodes: readonly string[] = []): Limiter {
+  const redis = newRedis(
+    { url, nodes },
+    {
+      maxRetriesPerRequest: 1,
+      commandTimeout: COMMAND_LIMIT_MS,
+      socketTimeout: SILENCE_MS,
+      keepAlive: KEEP_ALIVE_MS,
+    },
+  );
+  redis.on('error', () => {}); // every call reports its own failure
+  const unlimited = limits.requestsPerMinute === null && limits.tokensPerMinute === null;
+  const looks = new Map<string, Look>();
+  const run = async (script: Script, model: string, ...args: (string | number)[]): Promise<unknown> => {
+    try {
+      return await runScript(redis, script, [1, `{slowwave}:limits:${model}`, ...args]);
+    } catch (cause) {
+      throw new EngineError('expected Redis to count the model call, got no answer; work waits until Redis is back', {
+        code: 'queue_unavailable',
+        retryable: true,
+        countsAsTry: false,
+        cause,
+      });
+    }
+  };
+  return {
+    reserve: async (model, tokens) => {
+      const asked = Math.ceil(tokens);
+      if (unlimited) return looked(looks, model, () => run(LOOK, model));
+      const max = [limits.requestsPerMinute ?? -1, limits.tokensPerMinute ?? -1];
+      const [granted, figure] = (await run(RESERVE, model, ...max, asked)) as [number, number];
+      return granted === 1 ? { kind: 'granted', id: reservationId(figure, asked) } : { kind: 'wait', ms: figure };
+    },
+    correct: async (model, id, tokens) => {
+      const reserved = reservedIn(id);
+      if (reserved !== null && !unlimited)
+        await run(SETTLE, model, `t:${reserved.second}`, Math.ceil(tokens) - reserved.tokens);
+    },
+    pause: async (model, ms) => {
+      looks.delete(model);
+      await run(PAUSE, model, Math.ceil(ms));
+    },
+    close: async () => redis.disconnect(),
+  };
+}
+
+/** By its hash, which the server knows after the first time: every call of a model runs two of these. */
+async function runScript(redis: Redis, script: Script, args: Arguments): Promise<unknown> {
+  try {
+    return await redis.evalsha(script.hash, ...args);
+  } catch (error) {
+    // A server that was restarted, or has dropped its scripts.
+    if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+    return redis.eval(script.text, ...args);
+  }
+}
+
+/** A question after a pause that is on its way, or was answered a moment ago. */
+interface Look {
+  readonly at: number;
+  readonly ms: Promise<number>;
+}
+
+/** Calls of one moment look once together. */
+async function looked(looks: Map<string, Look>, model: string, look: () => Promise<unknown>): Promise<Reservation> {
+  const now = performance.now();
+  const last = looks.get(model);
+  if (last !== undefined && now - last.at < LOOK_AGAIN_MS) return pausedFor(await last.ms);
+  const ms = look() as Promise<number>;
+  looks.set(model, { at: now, ms });
+  // A server that is away is asked again by the next call.
+  ms.catch(() => looks.delete(model));
+  return pausedFor(await ms);
+}
+
+const pausedFor = (ms: number): Reservation => (ms > 0 ? { kind: 'wait', ms } : { kind: 'granted', id: UNCOUNTED });
+
+const UNCOUNTED = reservationId(0, 0);

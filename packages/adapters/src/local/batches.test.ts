@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batches } from './batches.ts';
+import { batches } from './runner.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -1,8 +1,7 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { conventionsOf } from '../conventions.ts';
-import { chosenPrefixes, digestOf, type GivenPrefixes, type Prefixes } from '../prefixes.ts';
+import { chosenPrefixes, conventionsOf, digestOf, type GivenPrefixes, type Prefixes } from '../conventions.ts';
 import { sha256Of } from './download.ts';
 import type { KnownModel } from './known.ts';
 import type { LocalThreadInit, Pooling } from './protocol.ts';

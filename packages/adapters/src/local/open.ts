@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Embedded, type Embedder, EngineError, type Log } from '@slowwave/engine';
-import { type GivenPrefixes, prefixed } from '../prefixes.ts';
+import { type GivenPrefixes, prefixed } from '../conventions.ts';
 import { download, missingOf, type OnProgress } from './download.ts';
 import { KNOWN_MODELS } from './known.ts';
 import { knownModel, type LocalModel, modelInFolder } from './model.ts';

@@ -1,11 +1,10 @@
 import { type BulkAnswer, type BulkProvider, type Cancellation, EngineError, type JsonObject } from '@slowwave/engine';
 import { toFile } from 'openai';
 import { readChatAnswer } from './answer.ts';
-import { type ChatOptions, outputLimit } from './chat.ts';
+import { type ChatOptions, chatRequest, outputLimit } from './chat.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors } from './client.ts';
 import { type Complaint, rejection } from './failure.ts';
 import { type KnownManners, unstreamed } from './manners.ts';
-import { chatRequest } from './request.ts';
 
 /** What a job is called there, and its files; as the ledger keeps it. */
 interface Remote {

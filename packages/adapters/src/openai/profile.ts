@@ -1,15 +1,35 @@
-import { canonical, EngineError, type EngineErrorCode, type JsonObject, type ModelStore } from '@slowwave/engine';
-import { digestOf } from '../prefixes.ts';
+import type { ModelView } from '@slowwave/contracts';
+import {
+  type ChatCall,
+  type ChatModel,
+  canonical,
+  type Embedder,
+  EngineError,
+  type EngineErrorCode,
+  isoOf,
+  type JsonObject,
+  type Millis,
+  type ModelStore,
+} from '@slowwave/engine';
+import { digestOf } from '../conventions.ts';
+import { ROOM_ADVICE } from '../misconfigured.ts';
+import { placeOf, type ThoughtPlace } from './answer.ts';
+import { type Cut, openaiChat, promptTokens } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
-import type { Manners } from './manners.ts';
-import type { ThoughtPlace } from './message.ts';
-import type { EmbeddingManners } from './vectors.ts';
+import {
+  type EmbedderOptions,
+  type EmbeddingManners,
+  FULL_EMBEDDING_MANNERS,
+  knownEmbeddingManners,
+  openaiEmbedder,
+} from './embedder.ts';
+import { type KnownManners, knownManners, type Manners } from './manners.ts';
 
 /**
  * What was found out about one model of one server. The ledger keeps it, so that neither the next start nor another process
  * has to find it out again. Each part says when it was, in milliseconds.
  */
-export interface Profile {
+interface Profile {
   /** It takes no more than this. */
   readonly takes?: { readonly at: number; readonly manners: Manners };
   /** The same of an embedding model. */
@@ -30,7 +50,7 @@ interface Problem {
   readonly message: string;
 }
 
-export interface Keeping {
+interface Keeping {
   readonly store: ModelStore;
   readonly now: () => number;
 }
@@ -44,7 +64,7 @@ type Part = keyof Profile;
 type Found<P extends Part> = Omit<NonNullable<Profile[P]>, 'at'>;
 
 /** The profile of one model, as one process adds to it. */
-export interface ProfileBook {
+interface ProfileBook {
   /** Nothing is known where the ledger does not answer. */
   known(): Promise<Profile>;
   /**
@@ -56,7 +76,7 @@ export interface ProfileBook {
   ended(error: unknown): void;
 }
 
-export function profileBook(
+function profileBook(
   name: string,
   { store, now, log, model }: Keeping & Pick<OpenaiOptions, 'log' | 'model'>,
 ): ProfileBook {
@@ -121,3 +141,144 @@ export function profileName(use: 'chat' | 'embedding', options: Omit<OpenaiOptio
   const { extraHeaders = {}, settings: _names, ...rest } = request;
   return `${use} ${digestOf([canonical(rest), Object.keys(extraHeaders)])}`;
 }
+
+/** A chat model of which the ledger remembers what was found out about it. */
+export function profiledChat(options: OpenaiOptions, keeping: Keeping): ChatModel {
+  const { log, ...server } = options;
+  const book = profileBook(profileName('chat', server), { ...keeping, log, model: server.model });
+  const manners = knownManners();
+  const noted = whenLess(manners, (less, gist) => book.note('takes', { manners: less }, gist));
+  const watch = {
+    thought: (place: ThoughtPlace) => void book.note('thinks', { place }, place),
+    cut: (cut: Cut) => void book.note('cut', cut),
+  };
+  const chat = openaiChat({ ...options, manners: noted, watch });
+  const noteRoom = (refused: number): void => {
+    if (book.note('room', { refused }))
+      log.warn(
+        { model: server.model, tokens: refused },
+        `the chat model refused a prompt because of its length; ${ROOM_ADVICE}`,
+      );
+  };
+  let begun: Promise<void> | null = null;
+  const begin = async (): Promise<void> => {
+    const { takes } = await book.known();
+    if (takes !== undefined) manners.learn(takes.manners);
+  };
+  return {
+    name: chat.name,
+    ask: async (call, cancel) => {
+      begun ??= begin();
+      await begun;
+      try {
+        const answer = await chat.ask(call, cancel);
+        book.ended(null);
+        return answer;
+      } catch (error) {
+        if (isTooLong(error, call)) noteRoom(promptTokens(call));
+        book.ended(error);
+        throw error;
+      }
+    },
+  };
+}
+
+/** An embedder of which the ledger remembers the same. */
+export async function profiledEmbedder(options: EmbedderOptions, keeping: Keeping): Promise<Embedder> {
+  const { log, length: _known, ...server } = options;
+  const book = profileBook(profileName('embedding', server), { ...keeping, log, model: server.model });
+  const manners = knownEmbeddingManners();
+  const { embeds } = await book.known();
+  if (embeds !== undefined) manners.learn(embeds.manners);
+  const noted = whenLess(manners, (less, gist) => book.note('embeds', { manners: less }, gist));
+  const failed = (error: unknown): never => {
+    book.ended(error);
+    throw error;
+  };
+  const embedder = await openaiEmbedder({ ...options, manners: noted }).catch(failed);
+  return {
+    ...embedder,
+    embed: async (texts, cancel) => {
+      const embedded = await embedder.embed(texts, cancel).catch(failed);
+      if (texts.length > 0) book.ended(null);
+      return embedded;
+    },
+  };
+}
+
+/** The same manners; what they lose is noted. */
+function whenLess<M>(manners: KnownManners<M>, note: (less: M, gist: string) => void): KnownManners<M> {
+  return {
+    now: manners.now,
+    learn: (less) => {
+      const before = JSON.stringify(manners.now());
+      manners.learn(less);
+      const gist = JSON.stringify(manners.now());
+      if (gist !== before) note(manners.now(), gist);
+    },
+  };
+}
+
+/** Nobody knows how much room images take. */
+const isTooLong = (error: unknown, { images = [] }: ChatCall): boolean =>
+  error instanceof EngineError && error.code === 'context_too_long' && images.length === 0;
+
+type Findings = ModelView['findings'];
+type Property = Findings[number]['property'];
+/** What is known of one property; null: nothing that would have to be said. */
+type Known = readonly [property: Property, what: string | null, remedy?: string];
+
+/** What is known of a model, for people. */
+export function findingsIn({ takes, embeds, thinks, room, cut }: Profile): Findings {
+  return [
+    ...found(takes, ({ manners }) => refusedBy(manners)),
+    ...found(thinks, ({ place }) => [['thoughts', `thinks before it answers, ${placeOf(place)}`]]),
+    ...found(embeds, ({ manners }) => refusedEmbedding(manners)),
+    ...found(room, ({ refused }) => [['window', `refused a prompt of about ${refused} tokens`, ROOM_ADVICE]]),
+    ...found(cut, ({ sent, read }) => [
+      ['window', `read only ${read} of ${sent} tokens of a prompt, without saying so`, ROOM_ADVICE],
+    ]),
+  ];
+}
+
+function found<P extends { readonly at: Millis }>(part: P | undefined, known: (part: P) => readonly Known[]): Findings {
+  if (part === undefined) return [];
+  return known(part).flatMap(([property, what, remedy = null]) =>
+    what === null ? [] : [{ property, at: isoOf(part.at), what, remedy }],
+  );
+}
+
+const refusedBy = ({ format, temperature, system, limit, stream, outputMax }: Manners): readonly Known[] => [
+  ['answer_form', format === 'json_schema' ? null : `does not accept json_schema, so ${format} is used`],
+  ['temperature', temperature ? null : 'does not accept temperature, so it is not sent'],
+  ['system_role', system ? null : 'does not accept the system role, so instructions are in the user message'],
+  [
+    'output_limit',
+    limit === 'max_completion_tokens' ? null : `does not accept max_completion_tokens, so ${LIMITS[limit]}`,
+  ],
+  ['output_limit', outputMax ? `writes at most ${outputMax} tokens` : null],
+  [
+    'streaming',
+    stream === 'none' ? 'does not stream answers, or does not count their tokens, so they are not streamed' : null,
+  ],
+];
+
+const LIMITS = { max_tokens: 'answers are limited by max_tokens', none: 'answers are not limited' } as const;
+
+const refusedEmbedding = ({ dimensions, base64, texts, tooLong, longest }: EmbeddingManners): readonly Known[] => [
+  [
+    'dimensions',
+    dimensions ? null : 'does not accept dimensions, so its vectors have the length that the model gives them',
+  ],
+  ['base64', base64 ? null : 'does not accept base64, so vectors are sent as numbers'],
+  [
+    'texts_at_once',
+    texts === FULL_EMBEDDING_MANNERS.texts ? null : `takes ${texts} texts in a request and refused more`,
+  ],
+  [
+    'text_length',
+    tooLong === FULL_EMBEDDING_MANNERS.tooLong
+      ? null
+      : `refused a text of about ${tooLong} tokens, so only the first ${longest} of such texts are embedded`,
+  ],
+];

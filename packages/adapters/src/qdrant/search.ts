@@ -1,10 +1,9 @@
 import type { Schemas } from '@qdrant/js-client-rest';
 import { compareIds, type IndexHit, type IndexQuery, matches, type PointName, type PointPage } from '@slowwave/engine';
-import type { SpaceNames } from './collections.ts';
+import { type SpaceNames, shardsFor } from './collections.ts';
 import { ANY_MEMORY, sightOf, tenantFilter } from './filters.ts';
 import { byTenant, pointId, questionWeights, shownOf } from './points.ts';
 import type { QdrantServer } from './server.ts';
-import { shardsFor } from './shards.ts';
 
 type Request = Schemas['QueryRequest'];
 type Scored = { readonly point: IndexHit['point']; readonly score: number };

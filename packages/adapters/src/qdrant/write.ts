@@ -1,9 +1,8 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
-import type { SpaceNames } from './collections.ts';
+import { everyShardFor, type SpaceNames, shardsFor } from './collections.ts';
 import { laneFilter, newerThanGone, notNewer } from './filters.ts';
 import { byTenant, pointId, structOf, withdrawnStruct } from './points.ts';
 import type { QdrantServer } from './server.ts';
-import { everyShardFor, shardsFor } from './shards.ts';
 
 /** One write holds its shard's lock: short ones let questions in between. */
 const POINTS_PER_CALL = 256;

@@ -1,11 +1,13 @@
+import type { LaneId } from '@slowwave/engine';
+import { packed, unpacked } from '../../packed.ts';
+import { type KeptThought, shownIn, type ThoughtRow, thoughtsFrom } from '../kept-thoughts.ts';
 import { OF_LANE, USES_OF_LANE } from '../limits.ts';
 import { keptId } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { type EventRow, keptEvent, wholeEvent } from '../rows/memory.ts';
 import { BESIDE_VERSION, type WholeVersionRow, wholeVersion } from '../rows/version.ts';
-import { messageId } from '../schema.ts';
-import type { Row, Value } from '../script.ts';
-import type { Folded } from './kept-rows.ts';
+import { type Column, columnsOf, messageId } from '../schema.ts';
+import { all, type Given, type Row, type Script, type Value } from '../script.ts';
 
 /** A column that has the number of a row. */
 interface Reference {
@@ -236,3 +238,179 @@ export const LANE_COLUMNS = [
 ] as const;
 /** What it does, which it only goes on with when all of it is there. */
 export const LIFE_COLUMNS = ['state', 'consolidation_id', 'due_at'] as const;
+
+/** A value of a row as a line has it, and back. */
+interface Form {
+  shown(stored: Value): unknown;
+  /** undefined: it is of another form. */
+  stored(shown: unknown): Value | undefined;
+  /** What is expected, for people. */
+  readonly expected: string;
+}
+
+const TEXT: Form = {
+  shown: (stored) => stored,
+  stored: (shown) => (typeof shown === 'string' ? shown : undefined),
+  expected: 'a text',
+};
+const NUMBER: Form = {
+  shown: (stored) => stored,
+  stored: (shown) => (Number.isSafeInteger(shown) ? (shown as number) : undefined),
+  expected: 'a whole number',
+};
+const FLOAT: Form = {
+  ...NUMBER,
+  stored: (shown) => (typeof shown === 'number' && Number.isFinite(shown) ? shown : undefined),
+  expected: 'a number',
+};
+const FLAG: Form = {
+  shown: (stored) => stored === 1,
+  stored: (shown) => (typeof shown === 'boolean' ? Number(shown) : undefined),
+  expected: 'true or false',
+};
+const JSON_TEXT: Form = {
+  shown: (stored) => sorted(JSON.parse(String(stored))),
+  stored: (shown) => JSON.stringify(shown),
+  expected: 'a JSON value',
+};
+const BYTES: Form = {
+  shown: (stored) => Buffer.from(stored as Uint8Array).toString('base64'),
+  stored: (shown) => (typeof shown === 'string' ? Buffer.from(shown, 'base64') : undefined),
+  expected: 'bytes as base64',
+};
+
+const HEX: Form = {
+  shown: (stored) => Buffer.from(stored as Uint8Array).toString('hex'),
+  stored: (shown) => (typeof shown === 'string' && HEX_DIGITS.test(shown) ? Buffer.from(shown, 'hex') : undefined),
+  expected: 'hexadecimal digits',
+};
+const HEX_DIGITS = /^(?:[0-9a-f]{2})*$/;
+
+const PACKED_TEXT: Form = {
+  shown: (stored) => (typeof stored === 'string' ? stored : unpacked(stored as Uint8Array)),
+  stored: (shown) => (typeof shown === 'string' ? packed(shown) : undefined),
+  expected: TEXT.expected,
+};
+const PACKED_JSON: Form = {
+  shown: (stored) => JSON_TEXT.shown(PACKED_TEXT.shown(stored) as string),
+  stored: (shown) => packed(JSON.stringify(shown)),
+  expected: JSON_TEXT.expected,
+};
+
+const FORMS: Readonly<Record<string, Form>> = {
+  ...{ text: TEXT, bigint: NUMBER, int: NUMBER, boolean: FLAG, jsonb: JSON_TEXT, bytea: BYTES, hex: HEX },
+  ...{ packed_text: PACKED_TEXT, packed_json: PACKED_JSON, 'double precision': FLOAT },
+};
+
+/** One order of keys, whatever the ledger has made of it: PostgreSQL keeps none. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(fields.map(([name, inner]) => [name, sorted(inner)]));
+}
+
+export interface Carried extends Column {
+  readonly form: Form;
+}
+
+/** Filled in by the ledger in which a line arrives. */
+const FILLED = new Set(['tenant', 'lane', 'key of scopes', 'beyond of memory_ids', 'who of uses', 'who of holds']);
+
+/** The columns of a table that lines have, with their forms. */
+export const carriedOf = (
+  table: string,
+  { own = {}, refers = [] }: Pick<Kind, 'own' | 'refers'> = {},
+): readonly Carried[] =>
+  columnsOf(table).flatMap((column) => {
+    const { name, type, counted } = column;
+    const referring = refers.find((one) => one.column === name);
+    if (referring !== undefined) return [{ ...column, name: referring.as, type: 'text', form: TEXT }];
+    if (counted || FILLED.has(name) || FILLED.has(`${name} of ${table}`) || name in own) return [];
+    const form = FORMS[type];
+    if (form === undefined) throw new Error(`no line can have the type ${type} of ${table}.${name}`);
+    return [{ ...column, form }];
+  });
+
+/** Looked up for each line, and found in the text of the schema once. */
+const carried = new Map<Kind, readonly Carried[]>();
+
+export function carriedBy(kind: Kind): readonly Carried[] {
+  const known = carried.get(kind);
+  if (known !== undefined) return known;
+  const made = carriedOf(kind.table, kind);
+  carried.set(kind, made);
+  return made;
+}
+
+/** As a line shows a column of a row. */
+export const shown = ({ name, form }: Carried, row: Readonly<Record<string, Value>>): unknown => {
+  const stored = row[name] ?? null;
+  return stored === null ? null : form.shown(stored);
+};
+
+/** What is kept with consolidations that have ended. */
+type Folded = 'answers' | 'plans' | 'calls';
+
+/** A window may have been long, and so what was thought of it. */
+const AT_ONCE = 50;
+
+/** At least so many rows, unless there are no more: what is kept of consolidations, and what is still rows, one consolidation after the other. */
+export function* keptRows(
+  kept: Folded,
+  lane: LaneId,
+  { after, least }: { readonly after: readonly Value[] | null; readonly least: number },
+): Script<readonly Row[]> {
+  const rows: Row[] = [];
+  for (let place = after; rows.length < least; ) {
+    const given: Given = place === null ? {} : { after0: place[0] ?? 0, after1: place[1] ?? '' };
+    const found = yield* all<PlaceRow>(place === null ? FIRST : LATER, { lane, limit: AT_ONCE, ...given });
+    const thoughts = yield* thoughtsFrom(found.filter((row): row is PlaceRow & ThoughtRow => row.thought !== null));
+    const open = yield* openRows(kept, found);
+    for (const { id, created_at } of found) {
+      const of = [...rowsIn(kept, thoughts.get(id)), ...(open.get(id) ?? [])];
+      rows.push(...of.map((row) => ({ ...row, after0: created_at, after1: id })));
+    }
+    const last = found.at(-1);
+    if (last === undefined || found.length < AT_ONCE) break;
+    place = [last.created_at, last.id];
+  }
+  return rows;
+}
+
+interface PlaceRow {
+  readonly id: string;
+  readonly created_at: number;
+  readonly thought: Uint8Array | null;
+}
+
+type OpenRow = Row & { readonly consolidation_id: string };
+
+const PLACES = `SELECT id, created_at, thought FROM consolidations WHERE lane = ${LANE_NUMBER}`;
+const IN_ORDER = 'ORDER BY created_at, id LIMIT @limit';
+const FIRST = `${PLACES} ${IN_ORDER}`;
+const LATER = `${PLACES} AND created_at >= @after0 AND (created_at, id) > (@after0, @after1) ${IN_ORDER}`;
+
+/** Calls that are rows are lines of their own. */
+function* openRows(kept: Folded, found: readonly PlaceRow[]): Script<ReadonlyMap<string, readonly OpenRow[]>> {
+  if (kept === 'calls') return new Map();
+  const rows = yield* all<OpenRow>(OPEN[kept], { ids: found.map(({ id }) => id) });
+  return Map.groupBy(rows, (row) => row.consolidation_id);
+}
+
+const OPEN = {
+  answers: 'SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq',
+  plans: 'SELECT * FROM plans WHERE consolidation_id IN :ids ORDER BY round',
+} as const;
+
+/** As they were before they were folded. */
+function rowsIn(kept: Folded, thought: KeptThought | undefined): readonly Row[] {
+  if (thought === undefined) return [];
+  if (kept !== 'plans') return thought[kept] as unknown as readonly Row[];
+  return thought.plans.map((plan) => ({
+    consolidation_id: plan.consolidationId,
+    round: plan.round,
+    plan: JSON.stringify(plan),
+    shown: shownIn(plan),
+  }));
+}

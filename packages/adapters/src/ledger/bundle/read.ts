@@ -1,15 +1,24 @@
 import type { AskedLines, BundlePage, LaneId, Owner, TenantId } from '@slowwave/engine';
 import { FIRST_SUM, InvalidCursorError, isStill, promisedBy, sealed, stampWith } from '@slowwave/engine/storing';
+import { inOrder, unclaimedOf } from '../batches.ts';
+import type { LaneRow } from '../lane-life.ts';
 import { laneOfOwner } from '../lanes.ts';
 import { idOfMessage } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
 import { sha256 } from '../rows/columns.ts';
-import type { LaneRow } from '../rows/lane.ts';
 import { all, allAs, first, type Given, type Row, type Script, type Value } from '../script.ts';
-import { inOrder, unclaimedOf } from '../unclaimed.ts';
-import { carriedBy, carriedOf, shown } from './columns.ts';
-import { keptRows } from './kept-rows.ts';
-import { DERIVED, KINDS, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import {
+  carriedBy,
+  carriedOf,
+  DERIVED,
+  KINDS,
+  type Kind,
+  keptRows,
+  LANE_COLUMNS,
+  LIFE_COLUMNS,
+  MOVING_KINDS,
+  shown,
+} from './kinds.ts';
 
 /** Rows that are read at a time: SQLite hands none of them out before it has all. */
 const ROWS_AT_ONCE = 500;

@@ -10,8 +10,7 @@ import { columnsOf } from '../schema.ts';
 import { all, firstAs, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
 import { count } from '../usage.ts';
 import { openEmbedder } from '../vectors.ts';
-import { type Carried, carriedBy, carriedOf } from './columns.ts';
-import { type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
+import { type Carried, carriedBy, carriedOf, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 import { scopesOf } from './read.ts';
 
 /** The import that lines are of. */

@@ -9,8 +9,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { inOrder, openProposals } from '@slowwave/engine/storing';
-import { inSlices, type Refilled, type SliceAfter } from '../in-slices.ts';
-import { pageOf, readCursor } from '../page.ts';
+import { inSlices, pageOf, type Refilled, readCursor, type SliceAfter } from '../page.ts';
 import type { OwnerColumns } from '../rows/columns.ts';
 import {
   type Access,
@@ -26,22 +25,25 @@ import {
   together,
   write,
 } from '../script.ts';
-import { writeGraph } from './changes.ts';
-import { everyOfGraph, noteProjected, refillGraph, unprojectedGraph } from './items.ts';
 import { mergedInto } from './refold.ts';
 import {
   type EntityRow,
   entityFrom,
+  everyOfGraph,
+  noteProjected,
   OWN_LANE,
   ownerParams,
   type RelationRow,
+  refillGraph,
   SELECT_ENTITIES,
   SHOWN,
   type StatementRow,
   shownRelations,
   statementFrom,
+  unprojectedGraph,
 } from './rows.ts';
 import * as studies from './studies.ts';
+import { writeGraph } from './studies.ts';
 
 /** `around`: what each ledger looks around with. */
 export function graphStore(access: Access, around: (access: Access) => AroundStore): GraphStore {

@@ -14,7 +14,7 @@ import {
   versionsOf,
 } from '@slowwave/engine/storing';
 import { consolidationIdOf } from '../page.ts';
-import type { Row } from '../script.ts';
+import { all, type Given, type once, type Row, type Script } from '../script.ts';
 import {
   type ColumnsOf,
   leanFrom,
@@ -26,7 +26,7 @@ import {
   withUsual,
 } from './columns.ts';
 
-export interface MemoryRow
+interface MemoryRow
   extends ColumnsOf<Omit<Memory, 'owner' | 'scope' | 'versions' | 'timeline'>>,
     ScopeColumns,
     OwnerColumns {}
@@ -71,7 +71,7 @@ function detailsText(details: VersionDetails, { text, sourceIds }: Said): string
 }
 
 /** What a timeline needs of each event, as a list of JSON. */
-export const MARKED = `event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
+const MARKED = `event.revision, event.kind, event.said_at, event.said_seq, event.recorded_at, event.valid_from,
         event.text, json(event.details), json(event.source_ids), event.undo_id, json(event.retracts), json(event.under),
         event.forgets, json(event.rated)`;
 
@@ -114,7 +114,7 @@ const forgettingFrom = (forgets: Forgets): Pick<MemoryEvent, 'forgets' | 'merged
 });
 
 /** A memory with the timeline of its events, as a list of JSON; its versions follow from it. */
-export function memoryFrom(row: MemoryRow & { readonly marks: string | null }): Memory {
+function memoryFrom(row: MemoryRow & { readonly marks: string | null }): Memory {
   const timeline = marksFrom(row);
   return {
     id: row.id,
@@ -282,3 +282,43 @@ export function keptEvent(row: Row): Row {
     details: details === null ? null : detailsText(leanFrom(String(details), USUAL_DETAILS), said),
   };
 }
+
+type Order = (memories: string) => string;
+
+const BY_ID: Order = (memories) => `${memories}.id`;
+/** Those of a lane lie in this order. */
+export const BY_NUMBER: Order = (memories) => `${memories}.number`;
+export const NEWEST_FIRST: Order = (memories) => `${memories}.created_at DESC, ${memories}.id DESC`;
+
+interface Loading {
+  readonly order?: Order;
+  /** `once` where the condition is as a caller's filter is. */
+  readonly ask?: typeof all | typeof once;
+}
+
+/**
+ * Memories with all that happened to them: of m (memories), l (lanes) and s (scopes), as many as `limit` says where it is given. One
+ * statement, so that all are of one moment.
+ */
+export function* loadMemories(
+  condition: string,
+  given: Given,
+  { order = BY_ID, ask = all }: Loading = {},
+): Script<readonly Memory[]> {
+  const limit = 'limit' in given ? `ORDER BY ${order('m')} LIMIT @limit` : '';
+  const text = `WITH found AS (${SELECT_MEMORIES} ${condition} ${limit}) ${WITH_EVENTS} ORDER BY ${order('found')}`;
+  return (yield* ask<FoundRow>(text, given)).map(memoryFrom);
+}
+
+type FoundRow = MemoryRow & { readonly marks: string | null };
+
+const SELECT_MEMORIES = `
+  SELECT m.id, m.number, m.tenant, l.id AS lane, m.confirmations, m.last_confirmed_at, m.revision, m.created_at, m.updated_at,
+    l.owner_kind, l.owner_id, s.user_id, s.agent_id, s.run_id, s.app_id
+  FROM memories m JOIN lanes l ON l.number = m.lane JOIN scopes s ON s.id = m.scope`;
+
+const WITH_EVENTS = `
+  SELECT found.*, (
+    SELECT jsonb_agg(jsonb_build_array(${MARKED})) FROM events event WHERE event.memory = found.number
+  ) AS marks
+  FROM found`;

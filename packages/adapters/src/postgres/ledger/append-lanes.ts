@@ -1,8 +1,8 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { entryOf, mayEnter } from '../../ledger/away.ts';
+import type { LaneRow } from '../../ledger/lane-life.ts';
 import type { NewLane } from '../../ledger/lanes.ts';
 import { scopeKey } from '../../ledger/rows/columns.ts';
-import type { LaneRow } from '../../ledger/rows/lane.ts';
 import type { Sql } from './sql.ts';
 
 /** Makes the lanes that are missing. Before any lock is taken: two writers make new lanes in the same order. */

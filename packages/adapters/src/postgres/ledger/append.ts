@@ -1,12 +1,11 @@
 import { type Appended, type DuePolicy, type LaneId, type NewMessage, ownerOf } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
-import { append as appendTo } from '../../ledger/lane-life.ts';
+import { keptOf, unclaimedColumns } from '../../ledger/batches.ts';
+import { append as appendTo, type LaneRow, pausesFrom } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
-import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { insert, lastly, run, type Script, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
-import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
 import { count } from '../../ledger/usage.ts';
 import { answersOfKeys } from './append-keys.ts';
 import { lockOwners, openLanes, scopesOf } from './append-lanes.ts';

@@ -1,7 +1,6 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
-import { ENDED, hasOwner, POSTGRES_SCHEMA_100 } from '../../ledger/schema.ts';
-import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
+import { ENDED, hasOwner, missingIn, newestOf, POSTGRES_SCHEMA_100, refuseForeign } from '../../ledger/schema.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
 export const SCHEMA = 'slowwave';

@@ -11,14 +11,12 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
-import { checkVector } from '../../check-vector.ts';
-import { type Kept, shownFrom } from '../../shown-point.ts';
-import { inOrder, type KeptPoint, type PackedRow, pointsIn } from '../../sqlite/search-index/packed-row.ts';
+import { checkVector, type Kept, shownFrom } from '../../index-point.ts';
+import { inOrder, type KeptPoint, type PackedRow, pointsIn } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
-import { hashOf } from '../../sqlite/search-index/rows.ts';
 import { segmentOf } from '../../sqlite/search-index/stored-point.ts';
-import { BLOCK_SLOTS, blockOf } from '../../sqlite/search-index/tables.ts';
+import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
 import { type Transactions, transactionsOn } from '../ledger/access.ts';
 import { compactDatabase } from '../ledger/compact.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';

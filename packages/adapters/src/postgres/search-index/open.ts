@@ -1,5 +1,5 @@
 import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
-import { checkVector } from '../../check-vector.ts';
+import { checkVector } from '../../index-point.ts';
 import { callsTo, hitsOf } from '../../sqlite/search-index/open.ts';
 import { startThread } from '../../system/index.ts';
 import { askOf } from '../ledger/sql.ts';

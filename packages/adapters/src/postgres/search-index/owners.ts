@@ -1,10 +1,9 @@
 import type { IndexLane, IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
-import { type FittingKept, fittingKept } from '../../sqlite/search-index/fitting.ts';
-import { changedIn } from '../../sqlite/search-index/grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from '../../sqlite/search-index/kept-owners.ts';
-import type { PointsOfOwner } from '../../sqlite/search-index/looking.ts';
+import { type FittingKept, fittingKept, type PointsOfOwner } from '../../sqlite/search-index/looking.ts';
 import { MANY, manyPoints, type SaidPoint } from '../../sqlite/search-index/many.ts';
+import { changedIn } from '../../sqlite/search-index/packed-records.ts';
 import { type Segment, type StoredPoint, segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf } from '../ledger/sql.ts';

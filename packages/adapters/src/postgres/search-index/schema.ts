@@ -43,7 +43,7 @@ const SOON = 'autovacuum_vacuum_scale_factor = 0.05';
  *                  never is. Of what is withdrawn only the head is kept
  * change           the owner's count when the last of the points of a row was written
  * names            a hash of the name of each of its points
- * heads, shown, records: see sqlite/search-index/packed-row.ts
+ * heads, shown, records: see sqlite/search-index/packed-records.ts
  */
 const TABLES = `
 CREATE SEQUENCE numbers;

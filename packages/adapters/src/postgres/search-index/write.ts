@@ -1,9 +1,14 @@
 import type { IndexLane, IndexPoint, Withdrawal } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import { type Head, headsIn } from '../../sqlite/search-index/heads.ts';
-import { inOrder, type KeptPoint, type PackedRow, packRow, pointsIn } from '../../sqlite/search-index/packed-row.ts';
-import { hashOf } from '../../sqlite/search-index/rows.ts';
-import { BLOCK_SLOTS, blockOf } from '../../sqlite/search-index/tables.ts';
+import {
+  inOrder,
+  type KeptPoint,
+  type PackedRow,
+  packRow,
+  pointsIn,
+} from '../../sqlite/search-index/packed-records.ts';
+import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
 import {
   isMadeAnew,
   NOTHING,

@@ -1,12 +1,11 @@
 import type { Appended, Destination, DuePolicy, LaneId, NewMessage, Scope } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
-import { append as appendTo } from '../../ledger/lane-life.ts';
+import { keptOf, unclaimedColumns } from '../../ledger/batches.ts';
+import { append as appendTo, type LaneRow, pausesFrom } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
 import { storedScopeKey } from '../../ledger/rows/columns.ts';
-import { type LaneRow, pausesFrom } from '../../ledger/rows/lane.ts';
 import { saveLane } from '../../ledger/turn.ts';
-import { keptOf, unclaimedColumns } from '../../ledger/unclaimed.ts';
 import { count } from '../../ledger/usage.ts';
 import { insertRows, runScript, type Sql, type Value } from './sql.ts';
 

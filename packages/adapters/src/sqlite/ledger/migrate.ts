@@ -1,6 +1,5 @@
 import { EngineError } from '@slowwave/engine/storing';
-import { ENDED, hasOwner, SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
-import { missingIn, newestOf, refuseForeign } from '../../ledger/schema-numbers.ts';
+import { ENDED, hasOwner, missingIn, newestOf, refuseForeign, SQLITE_SCHEMA_100 } from '../../ledger/schema.ts';
 import type { Sql } from './sql.ts';
 
 /** Brings the file to the newest schema. Safe when several processes open it at once: one migrates, the others wait. */

@@ -2,20 +2,20 @@ import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Compaction, LaneId, StoredLedger, Tools } from '@slowwave/engine';
 import { EngineError, InvalidCursorError, ownerBitsOf } from '@slowwave/engine/storing';
-import { sqliteDialect } from '../../filter-sql/sqlite.ts';
+import Database from 'better-sqlite3';
 import type { OwnedBy } from '../../ledger/away.ts';
+import { postedFrom } from '../../ledger/batches.ts';
 import type { Filtering } from '../../ledger/filtered.ts';
 import { aroundEach } from '../../ledger/graph/graph-store.ts';
 import { ownerOfBatch } from '../../ledger/lanes.ts';
 import type { Access, Script } from '../../ledger/script.ts';
 import { proving, storesOf } from '../../ledger/stores.ts';
-import { postedFrom } from '../../ledger/unclaimed.ts';
 import { startThread, type Thread } from '../../system/index.ts';
-import { sameFile } from '../file.ts';
+import { asLedgerError, sameFile, unavailable } from '../file.ts';
 import { packed } from './append.ts';
-import { asLedgerError, unavailable } from './errors.ts';
-import { ledgerIdOf, requireSchema } from './migrate.ts';
-import { connectToRead, type Sql, snapshotsOf } from './sql.ts';
+import { sqliteDialect } from './filter.ts';
+import { ledgerIdOf, migrate, requireSchema } from './migrate.ts';
+import { connectToRead, PAGE_BYTES, runScript, type Sql, snapshotsOf, sqlOf } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer.ts';
 
 export interface SqliteLedgerOptions {
@@ -62,7 +62,7 @@ function connectHere(path: string, readOnlyFile: boolean): Sql {
 }
 
 /** So many conditions take 2 to 5 ms: other reads wait for them. */
-export const FILTERING: Filtering = { dialect: sqliteDialect, testsAtOnce: 500 };
+const FILTERING: Filtering = { dialect: sqliteDialect, testsAtOnce: 500 };
 
 interface Opened extends Connections {
   readonly path: string;
@@ -208,3 +208,45 @@ export function openReader(start: () => Promise<Thread>): Reader {
     },
   };
 }
+
+/** What an empty ledger is, made once: to run the schema takes longer than to copy it. */
+let empty: Buffer | null = null;
+
+function emptyLedger(tools: Tools): Buffer {
+  const db = new Database(':memory:');
+  migrate(sqlOf(db), tools.id('led'));
+  const bytes = db.serialize();
+  db.close();
+  return bytes;
+}
+
+/** A ledger that nobody else has and that is gone when it is closed, on the calling thread: for a few owners, to be read. */
+export function openLedgerInMemory(tools: Tools): StoredLedger & { readonly bytes: () => number } {
+  empty ??= emptyLedger(tools);
+  const sql = sqlOf(new Database(empty));
+  const inTransaction = sql.db.transaction((script: Script<unknown>) => runScript(sql, script));
+  const run = async <T>(script: Script<T>): Promise<T> => inTransaction(script) as T;
+  const access = {
+    read: <Input, T>({ script }: { script: (input: Input) => Script<T> }, input: Input) => run(script(input)),
+    write: <Input, T>({ script }: { script: (input: Input) => Script<T> }, input: Input) => run(script(input)),
+  };
+  return {
+    id: ledgerIdOf(sql),
+    ...storesOf(access, {
+      append: () => Promise.reject(new EngineError('nothing is appended to a ledger in memory', READ_ONLY)),
+      around: aroundEach,
+      compact: async () => ({ done: true, remains: [] }),
+      filtering: FILTERING,
+      newLaneId: () => {
+        throw new EngineError('no owner is made in a ledger in memory', READ_ONLY);
+      },
+    }),
+    check: async () => {},
+    close: async () => {
+      sql.db.close();
+    },
+    bytes: () => (sql.db.pragma('page_count', { simple: true }) as number) * PAGE_BYTES,
+  };
+}
+
+const READ_ONLY = { code: 'ledger_unavailable', retryable: false } as const;

@@ -1,7 +1,7 @@
 import { scriptNamed } from '../../ledger/script.ts';
 import '../../ledger/stores.ts';
 import { hostThread } from '../../system/thread-host.ts';
-import { asLedgerError } from './errors.ts';
+import { asLedgerError } from '../file.ts';
 import type { ReaderInit } from './open.ts';
 import { connectToRead, snapshotsOf } from './sql.ts';
 

@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3';
-import { addFilterFunctions } from '../../filter-sql/sqlite.ts';
 import {
   type Given,
   madeOnce,
@@ -9,6 +8,7 @@ import {
   type Step,
   toSqlite,
 } from '../../ledger/script.ts';
+import { addFilterFunctions } from './filter.ts';
 
 /** How long a connection waits for another process's transaction; ours last milliseconds, so this is a broken peer. */
 export const BUSY_TIMEOUT_MS = 5_000;

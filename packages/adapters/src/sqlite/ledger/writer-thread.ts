@@ -1,5 +1,5 @@
 import { hostThread } from '../../system/thread-host.ts';
-import { asLedgerError } from './errors.ts';
+import { asLedgerError } from '../file.ts';
 import { migrate } from './migrate.ts';
 import { connectToWrite } from './sql.ts';
 import type { WriterInit } from './writer.ts';

@@ -1,3 +1,5 @@
+import { ID_ALPHABET } from '@slowwave/engine/storing';
+
 /** Bytes one after the other, of numbers and texts of any length. A number is in groups of 7 bits, the lowest first. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(ROOM);
@@ -134,3 +136,135 @@ export class ByteReader {
     return this.bytes(this.number());
   }
 }
+
+/**
+ * An id in as few bytes as it needs. The usual ones have 26 digits after their prefix: a time, a count, the bits of their owner and
+ * random ones. Of the time it is said how much it is from one that is known, and the owner's bits are left out where they are known.
+ *
+ *   form      which of PREFIXES, or LITERAL: then its length and its text
+ *   signed    the time's difference
+ *   2 bytes   the owner's bits, if they are others
+ *   8 bytes   the count, and what is random
+ */
+interface Beside {
+  /** A time that the id's is near. */
+  readonly time: number;
+  /** Bits of an owner. */
+  readonly owner: number;
+}
+
+/** The form of an id, with OTHER_OWNER where it has other bits than those that are known: less than 16. */
+export function formOf(id: string, { owner }: Pick<Beside, 'owner'>): number {
+  const form = PREFIXES.findIndex((prefix) => id.startsWith(prefix));
+  if (form < 0 || id.length !== PREFIX_CHARS + DIGITS || !areDigits(id)) return LITERAL;
+  return ownerIn(id) === owner ? form : form | OTHER_OWNER;
+}
+
+/** The bits of the owner in an id of a usual form; of others any. */
+export const ownerIn = (id: string): number => group(id, OWNER_AT) >>> RANDOM_BITS;
+
+/** The time of an id, in milliseconds, of a usual form; of others any. */
+export const timeIn = (id: string): number =>
+  (digitOf(id, 0) * 32 + digitOf(id, 1)) * 2 ** 40 + group(id, 2) * 2 ** 20 + group(id, 6);
+
+export function putId(out: ByteWriter, id: string, { form, time }: { form: number; time: number }): void {
+  if (form === LITERAL) {
+    out.text(Buffer.from(id));
+    return;
+  }
+  out.signed(timeIn(id) - time);
+  const owner = group(id, OWNER_AT);
+  if (form >= OTHER_OWNER) out.half(owner >>> RANDOM_BITS);
+  const mixed = (group(id, COUNT_AT) << RANDOM_BITS) | (owner & RANDOM);
+  out.half(mixed & 0xffff);
+  out.byte(mixed >>> 16);
+  out.bits40(group(id, 18), group(id, 22));
+}
+
+/** A prefix and 26 digits. */
+const USUAL_ID_BYTES = 30;
+
+/** Reads one id after the other into the same few bytes: most are copied from there, and few are needed as texts. */
+export class IdReader implements Beside {
+  /** The id that was read last, and how long it is. */
+  bytes = Buffer.alloc(USUAL_ID_BYTES);
+  length = 0;
+  time = 0;
+  owner = 0;
+  #isUsual = false;
+
+  /** As it differs from the one before. */
+  read(reader: ByteReader, form: number): void {
+    this.#isUsual = form !== LITERAL;
+    if (form === LITERAL) {
+      const text = reader.text();
+      this.length = text.length;
+      if (this.bytes.length < this.length) this.bytes = Buffer.alloc(this.length);
+      this.bytes.set(text);
+      return;
+    }
+    this.length = USUAL_ID_BYTES;
+    this.time += reader.signed();
+    if (form >= OTHER_OWNER) this.owner = reader.half();
+    const mixed = reader.half() | (reader.byte() << 16);
+    const low = reader.word();
+    const high = (reader.byte() << 12) | (low >>> 20);
+    const prefix = PREFIX_BYTES[form & ~OTHER_OWNER] ?? PREFIX_BYTES[0];
+    for (let i = 0; i < PREFIX_CHARS; i += 1) this.bytes[i] = prefix?.[i] ?? 0;
+    const upper = Math.floor(this.time / 2 ** 40);
+    this.bytes[PREFIX_CHARS] = BYTE_OF_VALUE[upper >>> 5] as number;
+    this.bytes[PREFIX_CHARS + 1] = BYTE_OF_VALUE[upper & 31] as number;
+    this.#put(2, Math.floor(this.time / 2 ** 20) % 2 ** 20);
+    this.#put(6, this.time % 2 ** 20);
+    this.#put(COUNT_AT, mixed >>> RANDOM_BITS);
+    this.#put(OWNER_AT, (this.owner << RANDOM_BITS) | (mixed & RANDOM));
+    this.#put(18, high);
+    this.#put(22, low & 0xfffff);
+  }
+
+  get text(): string {
+    return this.#isUsual
+      ? this.bytes.toString('latin1', 0, USUAL_ID_BYTES)
+      : this.bytes.toString('utf8', 0, this.length);
+  }
+
+  /** Four digits. */
+  #put(digit: number, value: number): void {
+    const at = PREFIX_CHARS + digit;
+    this.bytes[at] = BYTE_OF_VALUE[value >>> 15] as number;
+    this.bytes[at + 1] = BYTE_OF_VALUE[(value >>> 10) & 31] as number;
+    this.bytes[at + 2] = BYTE_OF_VALUE[(value >>> 5) & 31] as number;
+    this.bytes[at + 3] = BYTE_OF_VALUE[value & 31] as number;
+  }
+}
+
+export const LITERAL = 7;
+const OTHER_OWNER = 8;
+const PREFIXES = ['mem_', 'msg_', 'ent_', 'rel_'] as const;
+const PREFIX_BYTES = PREFIXES.map((prefix) => Buffer.from(prefix));
+const PREFIX_CHARS = 4;
+const DIGITS = 26;
+const COUNT_AT = 10;
+const OWNER_AT = 14;
+/** Beside the owner's bits, in the last of their digits. */
+const RANDOM_BITS = 4;
+const RANDOM = 15;
+const NO_DIGIT = 255;
+
+const VALUES = new Uint8Array(128).fill(NO_DIGIT);
+for (const [value, digit] of [...ID_ALPHABET].entries()) VALUES[digit.charCodeAt(0)] = value;
+const BYTE_OF_VALUE = Uint8Array.from(ID_ALPHABET, (digit) => digit.charCodeAt(0));
+
+function areDigits(id: string): boolean {
+  for (let i = PREFIX_CHARS; i < id.length; i += 1) {
+    const unit = id.charCodeAt(i);
+    if (unit > 127 || VALUES[unit] === NO_DIGIT) return false;
+  }
+  return true;
+}
+
+const digitOf = (id: string, digit: number): number => VALUES[id.charCodeAt(PREFIX_CHARS + digit)] ?? 0;
+
+/** Four digits as a number of 20 bits. */
+const group = (id: string, digit: number): number =>
+  (digitOf(id, digit) << 15) | (digitOf(id, digit + 1) << 10) | (digitOf(id, digit + 2) << 5) | digitOf(id, digit + 3);

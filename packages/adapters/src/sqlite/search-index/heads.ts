@@ -1,5 +1,4 @@
-import { ByteReader, ByteWriter, isSmall } from './bytes.ts';
-import { formOf, IdReader, LITERAL, ownerIn, putId, timeIn } from './packed-ids.ts';
+import { ByteReader, ByteWriter, formOf, IdReader, isSmall, LITERAL, ownerIn, putId, timeIn } from './bytes.ts';
 import { FLOAT, FLOATS } from './record.ts';
 
 /** What `live` is for a point that is withdrawn. */
@@ -30,7 +29,7 @@ export interface RowOfHeads {
  *
  *   number    how many slots were left out
  *   one byte  live · form of the id × 4 · whether it is not the first version and revision × 64 · moments that are not as usual × 128
- *   id        see packed-ids.ts; as near as may be to the one before
+ *   id        see bytes.ts; as near as may be to the one before
  *   numbers   version and revision, where they are not the first · changes from it to the last one of the row
  *   moments   as usual: when it was said, and its order, from the ones before. Else two bytes with the form of each: 0 the usual one,
  *             1 a number, from the one before or from when it was said, 2 eight bytes. Of a withdrawn one: none

@@ -1,7 +1,7 @@
 import type { IndexPoint } from '@slowwave/engine';
 import { indexPoint, indexQuery } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { keptPart } from '../../shown-point.ts';
+import { keptPart } from '../../index-point.ts';
 import type { ChangedPoint } from './kept-owners.ts';
 import { foundIn } from './looking.ts';
 import { type ManyPoints, manyPoints, type SaidPoint } from './many.ts';

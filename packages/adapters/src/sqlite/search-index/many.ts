@@ -1,12 +1,19 @@
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
-import { CODE_BITS_MIN, type Codes, codesOf } from './codes.ts';
 import { type ChangedPoint, writtenIn } from './kept-owners.ts';
 import { collect, type Legs, type Near, type Ranking, topOf, vectorLeg, type Worded, wantedBy } from './legs.ts';
 import { ManyFiltered } from './many-filtered.ts';
-import { ManyShown } from './many-shown.ts';
-import { type Documents, kindOf, type Marked, noLiveMarks, type Shown, type Sight, seenBy } from './many-sight.ts';
+import {
+  type Documents,
+  kindOf,
+  ManyShown,
+  type Marked,
+  noLiveMarks,
+  type Shown,
+  type Sight,
+  seenBy,
+} from './many-shown.ts';
 import type { ReadParts } from './packed-shown.ts';
-import { type Postings, postingsOf } from './postings.ts';
+import { CODE_BITS_MIN, type Codes, codesOf, type Postings, postingsOf } from './postings.ts';
 import { countIn, termKey } from './record.ts';
 import { byMemory, type StoredPoint, segmentOf } from './stored-point.ts';
 

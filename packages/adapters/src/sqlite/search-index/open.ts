@@ -1,6 +1,6 @@
 import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
-import { type Kept, shownFrom } from '../../shown-point.ts';
+import { type Kept, shownFrom } from '../../index-point.ts';
 import { startThread, type Thread } from '../../system/index.ts';
 import type {
   BuildMethods,

@@ -1,14 +1,12 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
-import { type FittingKept, fittingKept } from './fitting.ts';
 import { selectShelf, shelfKey } from './format.ts';
-import { changedIn, grownRecords } from './grown-records.ts';
 import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
-import type { PointsOfOwner } from './looking.ts';
+import { type FittingKept, fittingKept, type PointsOfOwner } from './looking.ts';
 import { MANY, manyPoints, type SaidPoint } from './many.ts';
-import type { StoredRow } from './rows.ts';
+import { changedIn, grownRecords } from './packed-records.ts';
 import { type Segment, segmentOf } from './stored-point.ts';
-import { BLOCK_SLOTS, IN_USE, SLOTS } from './tables.ts';
+import { BLOCK_SLOTS, IN_USE, SLOTS, type StoredRow } from './tables.ts';
 
 interface OwnerCache {
   /** The owner's points as the current snapshot has them; null: there are none. Call it inside a transaction. */

@@ -1,17 +1,37 @@
-import type { IndexQuery, LaneId, Owner, PointName, TenantId } from '@slowwave/engine';
-import { SHELVES } from '@slowwave/engine/storing';
-import { checkVector } from '../../check-vector.ts';
+import type { Filter, Filterable, IndexQuery, LaneId, Owner, PointName, TenantId } from '@slowwave/engine';
+import { matches, SHELVES } from '@slowwave/engine/storing';
+import { checkVector, type Details, detailsFrom, type Kept } from '../../index-point.ts';
 import type { Sql } from '../ledger/sql.ts';
 import { foreignMarker, isOfSpace, markerOf, requireSpace, selectShelf, shelfKey } from './format.ts';
-import { ownerCache } from './owners.ts';
-import { inOrder } from './packed-row.ts';
-import { keptJson } from './packed-shown.ts';
-import type { FoundPoint, IndexThreadInit, PagedPoint, ReaderMethods } from './protocol.ts';
-import { headIn, namedIn, pointsOfBlock } from './rows.ts';
-import { answerOf } from './search.ts';
+import { HeadReader, WITHDRAWN } from './heads.ts';
+import type { Seen } from './legs.ts';
+import { foundIn, type Narrowed, NOTHING_FITS, seesOnlyLive, shownOf, type TouchedSlot } from './looking.ts';
+import { type OwnerRow, type OwnerTable, ownerCache } from './owners.ts';
+import { inOrder, type PackedRow } from './packed-records.ts';
+import { changedAt, fewIn, keptJson, type ShownParts, ShownRow, textIn } from './packed-shown.ts';
+import {
+  type FoundPoint,
+  type IndexThreadInit,
+  isForDecision,
+  type PagedPoint,
+  type ReaderMethods,
+  takingTurns,
+} from './protocol.ts';
+import { FLOAT } from './record.ts';
 import { segmentOf } from './stored-point.ts';
-import { BLOCK_SLOTS, blockOf, IN_USE, ownerOfShelf, SLOTS, shelfNumber, shelfOf } from './tables.ts';
-import { isForDecision, takingTurns } from './turns.ts';
+import {
+  BLOCK_SLOTS,
+  blockOf,
+  headIn,
+  IN_USE,
+  namedIn,
+  ownerOfShelf,
+  pointsOfBlock,
+  SLOTS,
+  type StoredRow,
+  shelfNumber,
+  shelfOf,
+} from './tables.ts';
 
 /** Everything that only reads the index, each call on one snapshot; of a search, each query. */
 export function indexReader(
@@ -112,3 +132,172 @@ interface OwnerOfRow {
 }
 
 const OWNER_OF = 'SELECT tenant, kind, id, lane FROM owners WHERE number = @number';
+
+/** What the legs find; of what is found it is read from the file what hits show, unless that is in memory. */
+function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
+  const { many } = table;
+  if (many !== null) return shownOf(foundIn(table, query, null), many.shownOf);
+  const found = foundIn(table, query, fittingSlots(sql, table, query));
+  readShown(
+    sql,
+    table.owner,
+    found.flatMap(({ point }) => (point.shown === null ? [point] : [])),
+  );
+  return shownOf(found, ({ shown }) => shown);
+}
+
+/** Reads from the file what hits show of these points. */
+function readShown(sql: Sql, { number }: OwnerRow, of: Seen): void {
+  if (of.length === 0) return;
+  const wanted = new Map(of.map((point) => [point.slot, point]));
+  const rows = [...wanted.keys()].map((slot) => number * SLOTS + slot);
+  // What is loose is newer than what its block has of it.
+  for (const [text, of] of [
+    [SHOWN_LOOSE, rows],
+    [SHOWN_IN_BLOCKS, [...new Set(rows.map(blockOf))]],
+  ] as const) {
+    for (const { row, shown } of sql.all<ShownIn>(text, { rows: JSON.stringify(of) })) {
+      const inRow = new ShownRow(shown, row % SLOTS);
+      for (const [place, slot] of inRow.slots.entries()) {
+        const point = wanted.get(slot);
+        if (point !== undefined) point.shown ??= keptJson(inRow.partsAt(place), point.moments);
+      }
+    }
+  }
+}
+
+type ShownIn = Pick<StoredRow, 'row' | 'shown'>;
+
+const SHOWN_LOOSE = 'SELECT row, shown FROM loose WHERE row IN (SELECT value FROM json_each(@rows))';
+const SHOWN_IN_BLOCKS = 'SELECT row, shown FROM blocks WHERE row IN (SELECT value FROM json_each(@rows))';
+
+/** The slots of the owner's points that the question's filter is true of; null where it has none. */
+function fittingSlots(sql: Sql, table: OwnerTable, query: IndexQuery): Narrowed {
+  const { owner, fitting } = table;
+  const { visibility, where } = query;
+  if (where === null) return null;
+  const known = fitting.get({ visibility, where }) ?? NOTHING_FITS;
+  if (known.changes === owner.changes) return known;
+  const now = known.with(owner.changes, touchedSince(sql, owner, { ...query, where, since: known.changes }));
+  fitting.keep({ visibility, where }, now);
+  return now;
+}
+
+/** Read from what a hit shows: nobody filters so much that more would pay. */
+function touchedSince(sql: Sql, owner: OwnerRow, filtering: Filtering): readonly TouchedSlot[] {
+  const touched = rowsSince(sql, owner, filtering.since).flatMap((row) => touchedIn(row, filtering));
+  return [...new Map(touched.map((one) => [one.slot, one])).values()];
+}
+
+/** Rows with points that have changed since. What is loose comes last: it is newer than what its block has of it. */
+function rowsSince(sql: Sql, { number }: OwnerRow, since: number) {
+  const range = { first: number * SLOTS, last: (number + 1) * SLOTS - 1, since };
+  return [CHANGED_IN_BLOCKS, CHANGED_LOOSE]
+    .flatMap((text) => sql.all<Omit<StoredRow, 'records'>>(text, range))
+    .map(({ row, ...packed }) => ({ ...packed, first: row % SLOTS }));
+}
+
+const CHANGED = 'WHERE row BETWEEN @first AND @last AND change > @since';
+const CHANGED_IN_BLOCKS = `SELECT row, change, heads, shown FROM blocks ${CHANGED}`;
+const CHANGED_LOOSE = `SELECT row, change, heads, shown FROM loose ${CHANGED}`;
+
+/** A row of points as far as filters look into it, and the slot that it begins at. */
+interface FilteredRow extends Omit<PackedRow, 'records'> {
+  readonly first: number;
+}
+
+/** Of points that changed since. */
+type Filtering = Pick<IndexQuery, 'owner' | 'visibility'> & { readonly where: Filter; readonly since: number };
+
+/** Of which points of a row a filter is true. */
+export function touchedIn(row: FilteredRow, { where, since, owner, visibility }: Filtering): TouchedSlot[] {
+  const onlyLive = seesOnlyLive({ visibility });
+  const shown = new ShownRow(row.shown, row.first);
+  const heads = new HeadReader(row.heads, row);
+  const found: TouchedSlot[] = [];
+  for (let place = 0; heads.next(); ) {
+    const isThere = heads.live !== WITHDRAWN;
+    if (heads.change > since) {
+      const isSeen = isThere && (heads.live === 1 || !onlyLive);
+      const fits = isSeen && matches(where, new FilteredPoint(shown.partsAt(place), heads, owner));
+      found.push({ slot: heads.slot, fits: fits ? 1 : 0 });
+    }
+    if (isThere) place += 1;
+  }
+  return found;
+}
+
+const VALID_FROM = FLOAT.validFrom - FLOAT.saidAt;
+const EXPIRES_AT = FLOAT.expiresAt - FLOAT.saidAt;
+
+/** A point as filters look at it, before the next head is read: nothing is read of it but what they ask for. */
+class FilteredPoint implements Filterable {
+  readonly #parts: ShownParts;
+  readonly #head: HeadReader;
+  readonly #owner: IndexQuery['owner'];
+  #few: Partial<Kept> | null = null;
+  #details: Details | null = null;
+
+  constructor(parts: ShownParts, head: HeadReader, owner: IndexQuery['owner']) {
+    this.#parts = parts;
+    this.#head = head;
+    this.#owner = owner;
+  }
+
+  get memoryId() {
+    return this.#head.id.text;
+  }
+  get text() {
+    return this.#parts.text === null ? (this.#read.t as string) : textIn(this.#parts.text);
+  }
+  get saidAt() {
+    const [at = 0, seq = 0] = this.#head.moments;
+    return { at, seq };
+  }
+  get validFrom() {
+    return this.#head.moments[VALID_FROM] as number;
+  }
+  get expiresAt() {
+    const expiresAt = this.#head.moments[EXPIRES_AT] as number;
+    return Number.isFinite(expiresAt) ? expiresAt : null;
+  }
+  get createdAt() {
+    return changedAt(this.#parts, this.#read, this.#head.moments)[0];
+  }
+  get updatedAt() {
+    return changedAt(this.#parts, this.#read, this.#head.moments)[1];
+  }
+  get scope() {
+    return this.#known.scope;
+  }
+  get ids() {
+    return this.#known.ids;
+  }
+  get category() {
+    return this.#known.category;
+  }
+  get metadata() {
+    return this.#known.metadata;
+  }
+  get immutable() {
+    return this.#known.immutable;
+  }
+  get flagged() {
+    return this.#known.flagged;
+  }
+  get trust() {
+    return this.#known.trust;
+  }
+  get confirmations() {
+    return this.#known.confirmations;
+  }
+
+  get #read(): Partial<Kept> {
+    this.#few ??= fewIn(this.#parts.remainder);
+    return this.#few;
+  }
+  get #known(): Details {
+    this.#details ??= detailsFrom(this.#read, this.#owner);
+    return this.#details;
+  }
+}

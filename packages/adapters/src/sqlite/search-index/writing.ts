@@ -1,7 +1,7 @@
 import type { IndexPoint, Withdrawal } from '@slowwave/engine';
-import { keptPart } from '../../shown-point.ts';
+import { keptPart } from '../../index-point.ts';
 import { type Head, WITHDRAWN } from './heads.ts';
-import type { KeptPoint } from './packed-row.ts';
+import type { KeptPoint } from './packed-records.ts';
 import { partsOf } from './packed-shown.ts';
 import { headOf, momentsOf, recordOf } from './record.ts';
 import { BLOCK_SLOTS, blockOf } from './tables.ts';

@@ -1,5 +1,5 @@
 export { ROOM_ADVICE } from '../misconfigured.ts';
-export { placeOf, type ThoughtPlace } from '../openai/answer.ts';
+export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { type OpenCalibration, openCalibrations } from './calibration.ts';
 export { cellGuard } from './cell.ts';
 export { besideChat, knownModels, openChats } from './chats.ts';

@@ -1,6 +1,6 @@
 import type { Test } from '@slowwave/engine';
 import { sameFolded } from '@slowwave/engine/storing';
-import { type Bind, type Dialect, SIGNS, type Source } from '../ledger/filtered.ts';
+import { type Bind, type Dialect, SIGNS, type Source } from '../ledger/filter-sql.ts';
 
 /** Metadata is of type jsonb. */
 export function postgresDialect(source: Source): Dialect {

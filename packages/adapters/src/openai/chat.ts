@@ -13,7 +13,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import { ROOM_ADVICE } from '../misconfigured.ts';
 import { o200kTokenizer } from '../tokens.ts';
-import { isCounted, readChatAnswer, streamedAnswer, type ThoughtPlace, Written } from './answer.ts';
+import { isCounted, readChatAnswer, streamedAnswer, Written } from './answer.ts';
 import { connect, exchange, fetchWithPlainErrors, type OpenaiOptions } from './client.ts';
 import { type Complaint, inStream, isTooLong, isUnexplained, isUnreadable, rejection, unquoted } from './failure.ts';
 import {
@@ -26,6 +26,7 @@ import {
   withLesserFormat,
   withoutRefused,
 } from './manners.ts';
+import type { ThoughtPlace } from './message.ts';
 
 export interface ChatOptions extends OpenaiOptions {
   /** What the server is known to take. Missing: to be found out, once for the life of the process. */

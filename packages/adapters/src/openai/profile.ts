@@ -13,7 +13,6 @@ import {
 } from '@slowwave/engine';
 import { digestOf } from '../conventions.ts';
 import { ROOM_ADVICE } from '../misconfigured.ts';
-import { placeOf, type ThoughtPlace } from './answer.ts';
 import { type Cut, openaiChat, promptTokens } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
 import {
@@ -24,6 +23,7 @@ import {
   openaiEmbedder,
 } from './embedder.ts';
 import { type KnownManners, knownManners, type Manners } from './manners.ts';
+import { placeOf, type ThoughtPlace } from './message.ts';
 
 /**
  * What was found out about one model of one server. The ledger keeps it, so that neither the next start nor another process

@@ -1,9 +1,9 @@
 import type { IndexQuery } from '@slowwave/engine';
-import { foundIn, type Narrowed, NOTHING_FITS, shownOf } from '../../sqlite/search-index/looking.ts';
+import { foundIn, type Narrowed, NOTHING_FITS, shownOf, touchedIn } from '../../sqlite/search-index/looking.ts';
 import type { PackedRow } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson, ShownRow } from '../../sqlite/search-index/packed-shown.ts';
 import { type FoundPoint, isForDecision, takingTurns } from '../../sqlite/search-index/protocol.ts';
-import { touchedIn } from '../../sqlite/search-index/reader.ts';
+
 import type { StoredPoint } from '../../sqlite/search-index/stored-point.ts';
 import { blockOf } from '../../sqlite/search-index/tables.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';

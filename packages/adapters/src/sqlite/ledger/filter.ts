@@ -1,7 +1,7 @@
 import type { Scalar, Test } from '@slowwave/engine';
 import { fold } from '@slowwave/engine/storing';
 import type { Database } from 'better-sqlite3';
-import { type Bind, type Dialect, SIGNS, type Source } from '../../ledger/filtered.ts';
+import { type Bind, type Dialect, SIGNS, type Source } from '../../ledger/filter-sql.ts';
 
 /** SQLite's own lower() knows no letters beyond ASCII. */
 export function addFilterFunctions(db: Database): void {

@@ -3,18 +3,17 @@ import {
   type ChatAnswer,
   type ChatCall,
   type ChatModel,
+  containment,
   EngineError,
   estimateTokens,
   type JsonObject,
+  weightOf,
 } from '@slowwave/engine';
-import { decideOperations } from './decide/decide.ts';
-import { extractFacts } from './extract/extract.ts';
+import { decideOperations } from './decide.ts';
+import { extractFacts, wishToForget } from './extract/extract.ts';
+import { sentencesOf } from './extract/sentences.ts';
 import { decideGraph, extractGraph } from './graph/graph.ts';
-import { inputOf, objectOf, textOf } from './input.ts';
-import { judgeNeighbours } from './neighbours.ts';
-import { findPatterns } from './patterns.ts';
-import { chooseSlots } from './slots.ts';
-import { refreshSummary, summarizeProcedure } from './summary.ts';
+import { inputOf, listOf, objectOf, textOf } from './input.ts';
 
 const NAME = 'builtin';
 
@@ -74,4 +73,111 @@ function answerTo(name: string, input: JsonObject): JsonObject {
 function repair(input: JsonObject): JsonObject {
   const name = textOf(input.call);
   return answerTo(name === 'repair_output' ? '' : name, objectOf(input.input));
+}
+
+/** Memories all of whose words stand in another one say the same: the one with more of them stays, of equals the later. */
+function judgeNeighbours(input: JsonObject): JsonObject {
+  const memories = listOf(input.memories).map((given) => {
+    const { id, text } = objectOf(given);
+    return { id: textOf(id), text: textOf(text) };
+  });
+  const dropped = new Set<string>();
+  const pairs = memories.flatMap((one, i) =>
+    memories.slice(i + 1).flatMap((other) => {
+      const isIn = containment(one.text, other.text) === 1;
+      if (dropped.has(one.id) || dropped.has(other.id) || !(isIn || containment(other.text, one.text) === 1)) return [];
+      const [keep, drop] = isIn ? [other.id, one.id] : [one.id, other.id];
+      dropped.add(drop);
+      return [{ kind: 'same', keep, drop, reason: 'all of its words stand in the other' }];
+    }),
+  );
+  return { pairs };
+}
+
+/** Shorter words say little. In letters. */
+const WORD_MIN = 4;
+
+/** Something of which two memories speak in another day's words is of interest. */
+function findPatterns(input: JsonObject): JsonObject {
+  const memories = listOf(input.memories).map((given) => {
+    const { id, text, said_at: saidAt } = objectOf(given);
+    return { id: textOf(id), text: textOf(text), day: textOf(saidAt) };
+  });
+  const byWord = new Map<string, (typeof memories)[number][]>();
+  for (const memory of memories)
+    for (const word of new Set(namedIn(memory.text))) byWord.set(word, [...(byWord.get(word) ?? []), memory]);
+  const [found] = [...byWord].filter(([, of]) => new Set(of.map(({ day }) => day)).size > 1);
+  if (found === undefined) return { conclusions: [] };
+  const [word, of] = found;
+  const evidence = of.map(({ id }) => id);
+  const conclusion = {
+    text: `User is interested in ${word}`,
+    evidence,
+    certainty: 'low',
+    reason: `all speak of ${word}`,
+  };
+  return { conclusions: [conclusion] };
+}
+
+const namedIn = (text: string): readonly string[] =>
+  (text.toLowerCase().match(/\p{L}+/gu) ?? []).filter((word) => word.length >= WORD_MIN && weightOf(word) === 1);
+
+/** What says that a memory belongs in one of the product's slots. */
+const SIGNS: readonly (readonly [slot: string, sign: RegExp])[] = [
+  ['name', /\b(?:name is|is called|goes by)\b/iu],
+  ['home', /\b(?:lives?|living|moved) (?:in|to|at|near)\b/iu],
+  ['languages', /\b(?:speaks?|is learning|native language)\b/iu],
+  ['work', /\b(?:works? (?:as|at|for)|studies|is an? \w+ at)\b/iu],
+  ['goals', /\b(?:goal is|wants to become|is saving (?:up )?for)\b/iu],
+];
+
+/** Goes by a few words of English, and only for slots that there are. */
+function chooseSlots(input: JsonObject): JsonObject {
+  const names = new Set(listOf(input.slots).map((slot) => textOf(objectOf(slot).name)));
+  const signs = SIGNS.filter(([slot]) => names.has(slot));
+  const places = listOf(input.memories).flatMap((given) => {
+    const { id, text } = objectOf(given);
+    const found = signs.find(([, sign]) => sign.test(textOf(text)));
+    return found === undefined ? [] : [{ id: textOf(id), slot: found[0] }];
+  });
+  return { places };
+}
+
+/** A summary is context for later calls: its last statements matter most. */
+const STATEMENTS_MAX = 12;
+const SUMMARY_CHARS_MAX = 1_200;
+
+/** What was summed up so far and what the user said since: the last statements, one a line. A wish to forget would remind. */
+function refreshSummary(input: JsonObject): JsonObject {
+  const before = textOf(input.summary).split('\n');
+  const said = listOf(input.messages)
+    .map(objectOf)
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ content }) => sentencesOf(textOf(content)))
+    .filter(({ question, text }) => !question && wishToForget(text, () => []) === null)
+    .map(({ text }) => text);
+  const lines = [...new Set([...before, ...said].map((line) => line.trim()).filter((line) => line !== ''))];
+  return { summary: fitting(lines.slice(-STATEMENTS_MAX)).join('\n') };
+}
+
+/** As many of the last lines as there is room for. */
+function fitting(lines: readonly string[]): readonly string[] {
+  let room = SUMMARY_CHARS_MAX;
+  const from = lines.findLastIndex((line) => {
+    room -= line.length + 1;
+    return room < 0;
+  });
+  return lines.slice(from + 1);
+}
+
+/** Every step of an agent's run, numbered, with what came out of it word for word. */
+function summarizeProcedure(input: JsonObject): JsonObject {
+  const steps = listOf(input.messages)
+    .map(objectOf)
+    .filter(({ role, content }) => role !== 'system' && textOf(content).trim() !== '');
+  const lines = steps.map(({ role, name, content }, i) => {
+    const who = textOf(name) === '' ? textOf(role) : `${textOf(role)} ${textOf(name)}`;
+    return `${i + 1}. ${who}: ${textOf(content)}`;
+  });
+  return { summary: lines.join('\n') };
 }

@@ -7,7 +7,7 @@ import {
   type Tools,
   topicsOf,
 } from '@slowwave/engine';
-import { FORGET, FORGET_IN_CHINESE } from './decide/decide.ts';
+import { FORGET, FORGET_IN_CHINESE } from './decide.ts';
 
 const DIMENSIONS = 1_024;
 

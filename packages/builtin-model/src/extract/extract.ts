@@ -1,9 +1,8 @@
 import { FORGET_CATEGORY, type JsonObject } from '@slowwave/engine';
-import { FORGET, FORGET_IN_CHINESE } from '../decide/decide.ts';
-import { statementOf } from '../decide/statement.ts';
+import { FORGET, FORGET_IN_CHINESE, statementOf } from '../decide.ts';
 import { listOf, objectOf, textOf } from '../input.ts';
-import { type Day, dayOf, dayTold } from './calendar.ts';
-import { readChinese, type Subject } from './chinese/read.ts';
+import { readChinese, type Subject } from './chinese.ts';
+import { type Day, dayOf, dayTold } from './dates.ts';
 import { readEnglish } from './english/read.ts';
 import { type Found, inARole, type Sentence, sentencesOf } from './sentences.ts';
 

@@ -1,12 +1,19 @@
 import type { JsonObject } from '@slowwave/engine';
-import { dayOf, dayTold } from '../extract/calendar.ts';
-import { datedEnglish } from '../extract/english/dates.ts';
+import { datedEnglish, dayOf, dayTold } from '../extract/dates.ts';
 import { extractFacts } from '../extract/extract.ts';
 import { type Sentence, sentencesOf } from '../extract/sentences.ts';
 import { listOf, objectOf, textOf } from '../input.ts';
-import { predicatedInChinese, sayingsOfChinese, withSource } from './chinese.ts';
-import { type KnownAs, sayingsOf } from './english.ts';
-import { type Named, type Sayings, type Triple, USER } from './relatives.ts';
+import {
+  type KnownAs,
+  type Named,
+  predicatedInChinese,
+  type Sayings,
+  sayingsOf,
+  sayingsOfChinese,
+  type Triple,
+  USER,
+  withSource,
+} from './sayings.ts';
 
 /** A relation with where it was said. */
 interface Said extends Triple {

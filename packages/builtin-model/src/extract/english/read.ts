@@ -1,6 +1,5 @@
-import type { Day } from '../calendar.ts';
+import { type Day, datedEnglish, isOnlyDate } from '../dates.ts';
 import type { Dated, Found, Sentence } from '../sentences.ts';
-import { datedEnglish, isOnlyDate } from './dates.ts';
 import {
   type Denial,
   firstSaid,

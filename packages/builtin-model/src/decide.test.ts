@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decided, remembered } from '../testing/ask.ts';
+import { decided, remembered } from './testing/ask.ts';
 
 type Row = readonly [fact: string, memory: string, operations: readonly string[]];
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ENGLISH_HELD_OUT, OTHERS_HELD_OUT, SEQUENCES_HELD_OUT } from './holdout.ts';
 import { faultsOf, reading } from './measure.ts';
-import { ENGLISH, OTHERS } from './sentences.ts';
-import { SEQUENCES } from './sequences.ts';
+import { ENGLISH, OTHERS, SEQUENCES } from './sentences.ts';
 
 describe('everyday sentences', () => {
   it.each([...ENGLISH, ...OTHERS].map((row) => ({ said: row[0], row })))(

@@ -1,5 +1,5 @@
+import { CHINESE_RELATION } from '../extract/chinese.ts';
 import { RELATION } from '../extract/english/grammar.ts';
-import { isPet, kinshipOf, type Named, type Predicated, type Sayings, type Triple, USER } from './relatives.ts';
 
 /** What is related to the user as the only one of its kind, if it is known: the sister behind "my sister". */
 export type KnownAs = (relationship: string) => string | null;
@@ -196,3 +196,151 @@ function ofRelative({ whose = '', kin = '', name, rest = '' }: Groups, knownAs: 
   const bond: Triple = { source: owner, relationship: kinship.relationship, destination: who, said: 'holds' };
   return [bond, ...from(who, called === undefined ? predicated(rest) : [])];
 }
+
+type Tell = readonly [pattern: RegExp, relationship: string, kind: Named['kind']];
+
+/** What is said of a subject, one relation for each that matches. */
+const CHINESE_RULES: readonly Tell[] = [
+  [/(?:住在|居住在|搬到了?|定居(?:在|于)?)(?<what>[^，。（(了]+)/u, 'lives_in', 'place'],
+  [/在(?<what>[^，。在]+?)(?:工作|上班|任职)/u, 'works_at', 'organisation'],
+  [/(?:职位是|工作是|职业是|是一?[名位个])(?<what>[^，。]+)/u, 'works_as', 'activity'],
+  [/(?:来自|老家在|家乡是|老家是)(?<what>[^，。]+)/u, 'native_of', 'place'],
+  [/出生[在于](?<what>[^，。]+)/u, 'born_in', 'place'],
+  [/在(?<what>[^，。在]+?(?:大学|学院|中学|小学))(?:读书|学习|上学)/u, 'studies_at', 'organisation'],
+  [/对(?<what>[^，。不]+)过敏/u, 'allergic_to', 'thing'],
+  [/(?:会说|会讲|说)(?<what>[^，。]+[语话文])/u, 'speaks', 'concept'],
+  [/(?:讨厌|厌恶|不喜欢吃?)(?<what>[^，。]+)/u, 'dislikes', 'thing'],
+  [/^(?:最|很|特别|非常)*(?:喜欢|喜爱|热爱|爱)(?:吃|喝|看|玩|听)?(?<what>[^，。]+)/u, 'likes', 'thing'],
+  [/(?:和|跟|与)(?<what>[^，。]+?)结婚/u, 'married_to', 'person'],
+  [
+    /(?:养了?|有)(?:一|两|二|三)?[只条个](?:狗|猫|兔子|鸟|鹦鹉|仓鼠)(?:，?(?:叫|名叫|名字叫))(?<what>[^，。]+)/u,
+    'has_pet',
+    'animal',
+  ],
+  [/(?:养了?|有)(?:一|两|二|三)?[只条个](?<what>狗|猫|兔子|鸟|鹦鹉|仓鼠)$/u, 'has_pet', 'animal'],
+  [/(?:生产|制造)(?<what>[^，。]+)/u, 'makes', 'product'],
+];
+
+const ENDED = /^(?:不再|再也不|已经不|不)/u;
+const NAME_MAX = 20;
+
+/** What a Chinese statement says of somebody. */
+export function predicatedInChinese(text: string): readonly Predicated[] {
+  const disliked = /^不喜欢/u.test(text);
+  const over = ENDED.test(text) && !disliked;
+  const plain = over ? text.replace(ENDED, '') : text;
+  const found = CHINESE_RULES.flatMap(([pattern, relationship, kind]): Predicated[] => {
+    const name = pattern.exec(plain)?.groups?.what?.trim() ?? '';
+    const fits = name !== '' && name.length <= NAME_MAX && (!disliked || relationship !== 'likes');
+    return fits ? [{ relationship, destination: { name, kind }, said: over ? 'ended' : 'holds' }] : [];
+  });
+  const left = /（从(?<where>[^）]+)搬来）/u.exec(text)?.groups?.where;
+  return left === undefined
+    ? found
+    : [...found, { relationship: 'lives_in', destination: { name: left, kind: 'place' }, said: 'ended' }];
+}
+
+const CHINESE_RELATIVE = new RegExp(`^(?<kin>${CHINESE_RELATION})(?<rest>.+)$`, 'u');
+
+/** What a fact in Chinese says: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
+export function sayingsOfChinese(fact: string, knownAs: KnownAs): Sayings {
+  const own = /^名字(?:是|叫)(?<name>.+)$/u.exec(fact)?.groups?.name;
+  if (own !== undefined) return { triples: [], userNames: [own] };
+  const { kin = '', rest = '' } = CHINESE_RELATIVE.exec(fact)?.groups ?? {};
+  const kinship = kin === '' ? null : kinshipOf(kin);
+  if (kinship === null) return { triples: withSource(USER, predicatedInChinese(fact)), userNames: [] };
+  const called = /^(?:叫|是|名叫)(?<name>[^，。]{1,8})$/u.exec(rest)?.groups?.name;
+  const who: Named = { name: called ?? knownAs(kinship.relationship) ?? kin, kind: kinship.kind };
+  const bond: Triple = { source: USER, relationship: kinship.relationship, destination: who, said: 'holds' };
+  return { triples: [bond, ...withSource(who, called === undefined ? predicatedInChinese(rest) : [])], userNames: [] };
+}
+
+export const withSource = (source: Named, found: readonly Predicated[]): readonly Triple[] =>
+  found.map((one) => ({ ...one, source }));
+
+/** An entity by its name, as a rule found it. */
+export interface Named {
+  readonly name: string;
+  readonly kind: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'activity' | 'concept' | 'thing';
+}
+
+/** A relation of a subject, as a rule found it. */
+interface Predicated {
+  readonly relationship: string;
+  readonly destination: Named;
+  readonly said: 'holds' | 'ended';
+  /** It held in the past only. */
+  readonly past?: boolean;
+}
+
+/** The user, under the name that the engine knows. */
+export const USER: Named = { name: 'user', kind: 'person' };
+
+/** A relation with its subject. */
+export interface Triple extends Predicated {
+  readonly source: Named;
+}
+
+/** What a sentence says: relations, and a name of the user. */
+export interface Sayings {
+  readonly triples: readonly Triple[];
+  readonly userNames: readonly string[];
+}
+
+/** How somebody near is related, in general words. */
+interface Kinship {
+  readonly relationship: string;
+  readonly kind: Named['kind'];
+}
+
+const KIN: Readonly<Record<string, string>> = {
+  married_to: 'wife husband spouse 老婆 妻子 太太 爱人 老公 丈夫 先生',
+  dating: 'girlfriend boyfriend 女朋友 男朋友 女友 男友 对象',
+  partner_of: 'partner',
+  engaged_to: 'fiance fiancé fiancee fiancée 未婚妻 未婚夫',
+  has_mother: 'mother mom mum 妈妈 母亲 妈 老妈',
+  has_father: 'father dad 爸爸 父亲 爸 老爸',
+  has_sister: 'sister 姐姐 妹妹 姐 妹 二姐',
+  has_brother: 'brother 哥哥 弟弟 哥 弟 大哥',
+  has_son: 'son 儿子 大儿子 小儿子',
+  has_daughter: 'daughter 女儿 大女儿 小女儿',
+  has_child: 'kid child baby 孩子 宝宝',
+  has_grandmother: 'grandmother grandma 奶奶 外婆 姥姥',
+  has_grandfather: 'grandfather grandpa 爷爷 外公 姥爷',
+  has_uncle: 'uncle 叔叔 舅舅',
+  has_aunt: 'aunt 阿姨 姑姑',
+  has_cousin: 'cousin 表哥 表姐 表弟 表妹 堂哥 堂姐',
+  has_niece: 'niece 侄女',
+  has_nephew: 'nephew 侄子',
+  friend_of: 'friend 朋友 好朋友 闺蜜',
+  colleague_of: 'colleague coworker 同事',
+  neighbour_of: 'neighbour neighbor 邻居',
+  roommate_of: 'roommate flatmate 室友',
+  has_boss: 'boss manager 老板',
+};
+
+const KINSHIPS: ReadonlyMap<string, Kinship> = new Map(
+  Object.entries(KIN).flatMap(([relationship, words]) =>
+    words.split(' ').map((word): [string, Kinship] => [word, { relationship, kind: 'person' }]),
+  ),
+);
+
+const PETS = new Set(
+  'dog cat puppy kitten pet parrot rabbit hamster horse fish bird turtle 狗狗 小狗 狗 猫咪 小猫 猫 宠物 兔子 仓鼠 鹦鹉'.split(
+    ' ',
+  ),
+);
+
+/** How the one called so is related to whose they are: "older sister", "dog", "女儿". */
+function kinshipOf(words: string): Kinship | null {
+  const word = words
+    .trim()
+    .toLowerCase()
+    .replace(/^(?:older|younger|elder|little|big|oldest|youngest|eldest|late|ex-|best|new|two|three|\d+|an?) ?/iu, '')
+    .replace(/^best /u, '');
+  if (isPet(word)) return { relationship: 'has_pet', kind: 'animal' };
+  return KINSHIPS.get(word) ?? KINSHIPS.get(word.replace(/s$/u, '')) ?? null;
+}
+
+const isPet = (word: string): boolean =>
+  PETS.has(word.toLowerCase()) || PETS.has(word.toLowerCase().replace(/s$/u, ''));

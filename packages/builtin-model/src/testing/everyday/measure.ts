@@ -1,7 +1,6 @@
 import { engineBench, fixedTools } from '@slowwave/engine-testing';
-import { builtinChat, builtinEmbedder } from '../index.ts';
-import { textsOf } from '../testing/ask.ts';
-import type { SentenceRow, SequenceRow } from './table.ts';
+import { builtinChat, builtinEmbedder } from '../../index.ts';
+import { textsOf } from '../ask.ts';
 
 /** What was read of a sentence that nobody said, and what was not read although it matters. */
 interface Reading {
@@ -40,4 +39,14 @@ export async function faultsOf({ posts, holds, not }: SequenceRow): Promise<read
     ...holds.filter((pattern) => !holding(pattern)).map((pattern) => `missing ${pattern} in: ${live.join('; ')}`),
     ...not.filter(holding).map((pattern) => `still ${pattern} in: ${live.join('; ')}`),
   ];
+}
+
+/** One message, said on Wednesday 4 March 2026: what must be remembered of it, and what else may be. Anything else is wrong. */
+export type SentenceRow = readonly [said: string, must: readonly string[], may?: readonly string[]];
+
+/** Posts of one user, a day apart from Wednesday 4 March 2026: what must hold at their end, and what must not. */
+export interface SequenceRow {
+  readonly posts: readonly string[];
+  readonly holds: readonly string[];
+  readonly not: readonly string[];
 }

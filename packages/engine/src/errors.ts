@@ -1,5 +1,5 @@
 import type { EngineDeps } from './deps.ts';
-import type { Destination } from './ports/ledger/departures.ts';
+import type { Destination } from './ports/ledger/owners-away.ts';
 import type { Cancellation } from './ports/tools.ts';
 import type { Owner } from './words.ts';
 

@@ -1,5 +1,5 @@
 export { bulkSweep } from './bulk/sweep.ts';
-export { BUNDLE_FORMAT } from './bundle/lines.ts';
+export { BUNDLE_FORMAT } from './ports/ledger/bundles.ts';
 export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
 export {
   type AskedCanary,
@@ -149,7 +149,7 @@ export {
   keepCalibration,
   knownCalibration,
   type LanguageCosines,
-} from './models/calibration/calibrate.ts';
+} from './models/calibration.ts';
 export { type Book, callModel } from './models/call-model.ts';
 export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { embedAll } from './models/embed.ts';
@@ -172,10 +172,8 @@ export {
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
 export { costOfUse } from './models/prices.ts';
-export { DECIDE } from './models/prompts/decide.ts';
-export { DECIDE_GRAPH } from './models/prompts/decide-graph.ts';
-export { EXTRACT, type ExtractInput } from './models/prompts/extract.ts';
-export { EXTRACT_GRAPH } from './models/prompts/extract-graph.ts';
+export { DECIDE, EXTRACT, type ExtractInput } from './models/prompts/consolidation.ts';
+export { DECIDE_GRAPH, EXTRACT_GRAPH } from './models/prompts/graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepModels } from './models/steps.ts';
 export { HASH_VECTOR_VERSION, HASHED, hashVector, LEARNT, roundedVector, type Vectors } from './models/vectors.ts';
@@ -202,53 +200,52 @@ export {
 export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
 export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export type * from './plan.ts';
-export type * from './ports/ledger/batches.ts';
-export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
-export type * from './ports/ledger/bulk.ts';
+export type * from './ports/ledger/lanes.ts';
+export { FAILURES_KEPT, replayPriority } from './ports/ledger/lanes.ts';
+export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
 export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
-export type * from './ports/ledger/cold.ts';
-export type * from './ports/ledger/departures.ts';
+export type * from './ports/ledger/owners-away.ts';
+export type * from './ports/ledger/owners-away.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
 export type * from './ports/ledger/graph.ts';
-export type * from './ports/ledger/keys.ts';
+export type * from './ports/ledger/tenants.ts';
 export type * from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
-export type * from './ports/ledger/limits.ts';
+export type * from './ports/ledger/usage.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
-export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/page.ts';
-export type * from './ports/ledger/receipts.ts';
+export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/ledger.ts';
+export type * from './ports/ledger/feedback.ts';
 export type * from './ports/ledger/replays.ts';
-export type * from './ports/ledger/reviews.ts';
-export type * from './ports/ledger/shares.ts';
-export type * from './ports/ledger/suites.ts';
+export type * from './ports/ledger/feedback.ts';
+export type * from './ports/ledger/usage.ts';
+export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/task-states.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
-export type * from './ports/ledger/tenant-copies.ts';
+export type * from './ports/ledger/tenants.ts';
 export type * from './ports/ledger/thoughts.ts';
-export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/topics.ts';
-export type * from './ports/ledger/trail.ts';
-export { FIRST_FAILED_STATUS, idOfPost, isPost, outcomeOf, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/nights.ts';
+export type * from './ports/ledger/tenants.ts';
+export { FIRST_FAILED_STATUS, idOfPost, isPost, outcomeOf, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
 export type * from './ports/ledger/usage.ts';
 export { CALLS_KEPT_MS, CAUSES, needsCalls, USAGE_GROUPS } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
-export type * from './ports/meter.ts';
-export { silentMeter } from './ports/meter.ts';
+export type * from './ports/tools.ts';
+export { silentMeter, atOnce } from './ports/tools.ts';
 export type * from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/segments.ts';
 export type * from './ports/tools.ts';
-export { atOnce } from './ports/tools.ts';
 export type * from './ports/writers.ts';
 export {
   type FilledSlot,

@@ -1,4 +1,4 @@
-export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './bundle/lines.ts';
+export { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from './ports/ledger/bundles.ts';
 export { isInShare } from './canaries/share.ts';
 export { isStill, promisedBy, stampWith } from './cells/stamp.ts';
 export { withoutErased } from './erasure/request.ts';
@@ -54,15 +54,14 @@ export { proposalOver } from './memories/ratings.ts';
 export { KEY_OF, SAID_KINDS, saidIds } from './memories/said-ids.ts';
 export { countSaying, heard, pausedAtOf, saidWhen, withPause } from './messages/messages.ts';
 export { packedVector, unpackedVector } from './models/vectors.ts';
-export { FAILURES_KEPT, replayPriority } from './ports/ledger/batches.ts';
+export { FAILURES_KEPT, replayPriority, CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
 export { NOT_KEPT, readsOtherwise } from './ports/ledger/erasures.ts';
-export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS } from './ports/ledger/lanes.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
-export { InvalidCursorError } from './ports/ledger/page.ts';
+export { InvalidCursorError } from './ports/ledger/ledger.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
-export { TOPIC_OWNERS } from './ports/ledger/topics.ts';
-export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/trail.ts';
+export { TOPIC_OWNERS } from './ports/ledger/nights.ts';
+export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { placementOf, profileRank } from './profile/rank.ts';
@@ -75,7 +74,7 @@ export { DEFAULT_SETTINGS } from './settings.ts';
  * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
  * this file instead of the whole engine, which would cost each of them more time than all of its own code.
  */
-export { type Reservation, withReservation } from './suites/reservations.ts';
+export { type Reservation, withReservation } from './ports/ledger/replays.ts';
 export { DAY_MS, dayOf } from './text/dates.ts';
 export { canonical, normaliseText } from './text/normalise.ts';
 export { TERMS_VERSION } from './text/terms.ts';

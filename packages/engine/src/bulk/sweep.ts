@@ -5,7 +5,7 @@ import { failedStep } from '../models/ask.ts';
 import { readAnswer } from '../models/parse/answer.ts';
 import { factsIn } from '../models/parse/listed.ts';
 import { batched, costOfUse } from '../models/prices.ts';
-import type { BulkAnswered, BulkJob, BulkQuestion, BulkState } from '../ports/ledger/bulk.ts';
+import type { BulkAnswered, BulkJob, BulkQuestion, BulkState } from '../ports/ledger/thoughts.ts';
 import type { SettledCall } from '../ports/ledger/usage.ts';
 import type { BulkProvider, ChatAnswer } from '../ports/models.ts';
 import type { Nudge } from '../ports/schedule.ts';

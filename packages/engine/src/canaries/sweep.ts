@@ -7,7 +7,7 @@ import {
   NOTHING_SPENT,
   type Spent,
 } from '../ports/ledger/canaries.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { slicesOf } from '../ports/ledger/ledger.ts';
 import type { Nudge } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { UndoDeps } from '../undo/undo.ts';

@@ -1,6 +1,5 @@
 import { addSpent, type Canary, NOTHING_SPENT, type Spent } from '../ports/ledger/canaries.ts';
-import type { Ledger } from '../ports/ledger/ledger.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { type Ledger, slicesOf } from '../ports/ledger/ledger.ts';
 import { type Decision, livesTouchedBy, takeBack, takenBack, type UndoDeps } from '../undo/undo.ts';
 import type { LaneId } from '../words.ts';
 

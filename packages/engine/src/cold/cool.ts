@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerBitsOf } from '../ids.ts';
 import type { BundleStore } from '../ports/ledger/bundles.ts';
-import type { ColdStore, IdleOwner, Oldest, Segment } from '../ports/ledger/cold.ts';
+import type { ColdStore, IdleOwner, Oldest, Segment } from '../ports/ledger/owners-away.ts';
 import type { SegmentStore } from '../ports/segments.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { MakingDeps } from '../projection/make-points.ts';

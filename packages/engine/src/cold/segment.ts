@@ -1,7 +1,7 @@
 import { pointsInLane } from '../graph/project.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { BundleStore } from '../ports/ledger/bundles.ts';
-import type { BatchPoints, StandingOwner } from '../ports/ledger/cold.ts';
+import type { BatchPoints, StandingOwner } from '../ports/ledger/owners-away.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, SearchIndex } from '../ports/search-index.ts';
 import type { SegmentContent } from '../ports/segments.ts';

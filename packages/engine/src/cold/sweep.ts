@@ -1,4 +1,4 @@
-import type { ColdStore, Segment } from '../ports/ledger/cold.ts';
+import type { ColdStore, Segment } from '../ports/ledger/owners-away.ts';
 import type { SegmentStore } from '../ports/segments.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { markerOf, sameMarker } from '../projection/marker.ts';

@@ -1,5 +1,5 @@
 import { EngineError } from '../errors.ts';
-import type { Segment } from '../ports/ledger/cold.ts';
+import type { Segment } from '../ports/ledger/owners-away.ts';
 import type { SegmentContent } from '../ports/segments.ts';
 import { type Cancellation, portionsOf } from '../ports/tools.ts';
 import { type ColdDeps, removeRows } from './cool.ts';

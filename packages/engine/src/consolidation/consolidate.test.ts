@@ -2,7 +2,7 @@ import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } 
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
-import type { Paged } from '../ports/ledger/page.ts';
+import type { Paged } from '../ports/ledger/ledger.ts';
 import { DEFAULT_TENANT, type LaneId, type Memory } from '../words.ts';
 
 /** "lives: Oslo" is about "lives". */

@@ -8,7 +8,7 @@ import {
   type Script,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { DECIDE } from '../models/prompts/decide.ts';
+import { DECIDE } from '../models/prompts/consolidation.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import { atOnce } from '../ports/tools.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../settings.ts';

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { ask, promptUse } from '../models/ask.ts';
 import { inHalves, isLastOfTurn } from '../models/halves.ts';
 import { operationsIn, type RawOperation } from '../models/parse/listed.ts';
-import { DECIDE, type DecideInput } from '../models/prompts/decide.ts';
+import { DECIDE, type DecideInput } from '../models/prompts/consolidation.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
 import { forStep } from '../models/steps.ts';
 import type { Candidate, Fact } from '../plan.ts';

@@ -2,7 +2,7 @@ import { fakeChat, type PostOptions, summaryBench } from '@slowwave/engine-testi
 import { describe, expect, it } from 'vitest';
 import { newestOrNull } from '../memories/evolve.ts';
 import { reviewer } from '../memories/review.ts';
-import type { NewMessage } from '../ports/ledger/batches.ts';
+import type { NewMessage } from '../ports/ledger/lanes.ts';
 import { profileRank } from '../profile/rank.ts';
 import { DEFAULT_SETTINGS, type ExternalPolicy } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';

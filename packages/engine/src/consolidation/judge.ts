@@ -5,8 +5,8 @@ import { clockText, isFromTheFuture, type Spoken, spokenOf } from '../messages/m
 import type { RawOperation } from '../models/parse/listed.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, SeenAttack } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
-import { pages } from '../ports/ledger/page.ts';
-import type { Review } from '../ports/ledger/reviews.ts';
+import { pages } from '../ports/ledger/ledger.ts';
+import type { Review } from '../ports/ledger/feedback.ts';
 import { atOnce, inSlices, type Sliced } from '../ports/tools.ts';
 import { isoOf } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';

@@ -5,9 +5,8 @@ import { type Copying, copyingName, EXTRACT_PLAIN, seenCopying } from '../models
 import type { Plan } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Asked, Consolidation, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import { silentMeter } from '../ports/meter.ts';
+import { silentMeter, type Cancellation } from '../ports/tools.ts';
 import type { ChatCall, ChatModel } from '../ports/models.ts';
-import type { Cancellation } from '../ports/tools.ts';
 import { type JsonObject, ownerOf } from '../words.ts';
 import { gather } from './consolidate.ts';
 import { decide } from './decide.ts';

@@ -3,10 +3,9 @@ import { blockedHash, deletedAt, evolve, inEffect } from '../memories/evolve.ts'
 import { saidIds } from '../memories/said-ids.ts';
 import type { Plan } from '../plan.ts';
 import { CLOCK_AHEAD_MS } from '../ports/ledger/lanes.ts';
-import type { Ledger } from '../ports/ledger/ledger.ts';
+import { type Ledger, allOf, pages, slicesOf } from '../ports/ledger/ledger.ts';
 import type { SaidId } from '../ports/ledger/memories.ts';
 import { type BatchCounts, CONTRADICTIONS, ORPHAN_KINDS } from '../ports/ledger/overview.ts';
-import { allOf, pages, slicesOf } from '../ports/ledger/page.ts';
 import type { Tools } from '../ports/tools.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, MemoryEvent, Millis } from '../words.ts';

@@ -1,5 +1,5 @@
-import type { ColdStore } from '../ports/ledger/cold.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import type { ColdStore } from '../ports/ledger/owners-away.ts';
+import { slicesOf } from '../ports/ledger/ledger.ts';
 import type { SegmentObject, SegmentStore } from '../ports/segments.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type Checked, EXAMPLES_MAX, type Examining, type Finding } from './findings.ts';

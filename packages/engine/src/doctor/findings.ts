@@ -3,7 +3,7 @@ import { idOf, laneOf, pointsOfGraph } from '../graph/project.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Suspects } from '../ports/ledger/overview.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { slicesOf } from '../ports/ledger/ledger.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { creditsOf, heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';

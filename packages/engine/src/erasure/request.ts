@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { ownerHashOf } from '../ids.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
-import type { NewTrailEntry, TrailEntry } from '../ports/ledger/trail.ts';
+import type { NewTrailEntry, TrailEntry } from '../ports/ledger/tenants.ts';
 import type { Millis, Owner, TenantId } from '../words.ts';
 
 /** Stores that an owner is to be erased. From now on nothing of it is consolidated, written or listed. */

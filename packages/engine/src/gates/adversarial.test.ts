@@ -11,7 +11,7 @@ import {
   WRAPPED,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../ports/ledger/batches.ts';
+import type { Batch } from '../ports/ledger/lanes.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 const CYCLES = 'User cycles to work';

@@ -14,7 +14,7 @@ import { asksForLanguage, UNSAID } from '../consolidation/extract/grounding.ts';
 import { MISARRANGED as MISARRANGED_FOR } from '../consolidation/extract/said-so.ts';
 import { type Spoken, spokenOf } from '../messages/messages.ts';
 import { factsIn } from '../models/parse/listed.ts';
-import { EXTRACT } from '../models/prompts/extract.ts';
+import { EXTRACT } from '../models/prompts/consolidation.ts';
 import type { Role } from '../words.ts';
 
 const AT = 1_773_050_400_000; // 2026-03-09T10:00:00Z

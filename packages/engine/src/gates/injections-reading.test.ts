@@ -13,13 +13,9 @@ import {
 import { describe, expect, it } from 'vitest';
 import { inquire, type Library, modelReranker } from '../inquiry/inquire.ts';
 import type { Readable } from '../inquiry/think.ts';
-import { DECIDE } from '../models/prompts/decide.ts';
-import { DESCRIBE_IMAGE } from '../models/prompts/describe-image.ts';
-import { EXTRACT } from '../models/prompts/extract.ts';
+import { DECIDE, DESCRIBE_IMAGE, EXTRACT, SUMMARIZE } from '../models/prompts/consolidation.ts';
 import type { Prompt } from '../models/prompts/prompt.ts';
-import { RECALL_STEP } from '../models/prompts/recall-step.ts';
-import { RERANK } from '../models/prompts/rerank.ts';
-import { SUMMARIZE } from '../models/prompts/summarize.ts';
+import { RECALL_STEP, RERANK } from '../models/prompts/inquiry.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 

@@ -9,9 +9,7 @@ import {
   INJECTIONS,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { DECIDE } from '../models/prompts/decide.ts';
-import { EXTRACT } from '../models/prompts/extract.ts';
-import { PROCEDURE } from '../models/prompts/procedure.ts';
+import { DECIDE, EXTRACT, PROCEDURE } from '../models/prompts/consolidation.ts';
 import { asData } from '../models/prompts/prompt.ts';
 import type { JsonObject } from '../words.ts';
 

@@ -1,5 +1,5 @@
 import { undosInEffect } from '../memories/former.ts';
-import type { Undo } from '../ports/ledger/reviews.ts';
+import type { Undo } from '../ports/ledger/feedback.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Millis, type SaidAt } from '../words.ts';
 import type {

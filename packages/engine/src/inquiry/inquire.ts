@@ -1,6 +1,6 @@
 import { asEngineError } from '../errors.ts';
 import { isObject, listUnder } from '../models/parse/listed.ts';
-import { RERANK, type RerankInput } from '../models/prompts/rerank.ts';
+import { RERANK, type RerankInput } from '../models/prompts/inquiry.ts';
 import type { Relevance, Reranker, TokenUse } from '../ports/models.ts';
 import { cleanText, shorten } from '../text/normalise.ts';
 import type { Json } from '../words.ts';

@@ -1,6 +1,6 @@
 import { maskSecrets } from '../masking/secrets.ts';
 import { textUnderKeys } from '../models/parse/answer.ts';
-import { REWRITE, type RewriteInput } from '../models/prompts/rewrite.ts';
+import { REWRITE, type RewriteInput } from '../models/prompts/inquiry.ts';
 import { cleanText, cut, shorten } from '../text/normalise.ts';
 import type { Role } from '../words.ts';
 import { askReading, type Reader } from './think.ts';

@@ -5,7 +5,7 @@ import { type Apart, askApart, type Question } from '../models/ask.ts';
 import { economised } from '../models/economised.ts';
 import { accountOf, afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString, wordsUnder } from '../models/parse/listed.ts';
-import { RECALL_STEP, type RecallInput } from '../models/prompts/recall-step.ts';
+import { RECALL_STEP, type RecallInput } from '../models/prompts/inquiry.ts';
 import { forStep } from '../models/steps.ts';
 import type { TokenUse } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';

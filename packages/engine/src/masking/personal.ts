@@ -1,4 +1,4 @@
-import type { NewBatch } from '../ports/ledger/batches.ts';
+import type { NewBatch } from '../ports/ledger/lanes.ts';
 import type { PersonalPolicy } from '../settings.ts';
 import { type BatchSettings, type Content, isWithheld, type Json, type JsonObject, type Withheld } from '../words.ts';
 import { cardNumbersIn } from './card-numbers.ts';

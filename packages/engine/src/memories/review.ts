@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { eventIdOf } from '../ids.ts';
-import type { Review, Settlement } from '../ports/ledger/reviews.ts';
+import type { Review, Settlement } from '../ports/ledger/feedback.ts';
 import type { Reviewer, ReviewResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { normaliseText } from '../text/normalise.ts';

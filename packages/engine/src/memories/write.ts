@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { eventIdOf, ownerBitsOf } from '../ids.ts';
 import { attacksIn } from '../messages/attacks.ts';
 import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
-import type { Paged } from '../ports/ledger/page.ts';
+import type { Paged } from '../ports/ledger/ledger.ts';
 import { portionsOf } from '../ports/tools.ts';
 import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';

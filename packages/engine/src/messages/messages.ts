@@ -1,8 +1,7 @@
 import type { MessageBody, PostBatch } from '@slowwave/contracts';
 import { batchIdOf, messageIdOf, ownerBitsOf } from '../ids.ts';
 import { maskSecrets, type SecretKind } from '../masking/secrets.ts';
-import type { Appended, NewBatch, NewMessage } from '../ports/ledger/batches.ts';
-import type { Pause } from '../ports/ledger/lanes.ts';
+import type { Appended, NewBatch, NewMessage, Pause } from '../ports/ledger/lanes.ts';
 import type { SaidMessage } from '../ports/ledger/outbox.ts';
 import type { Tools } from '../ports/tools.ts';
 import { isDay, localIsoOf, millisOf, writtenOffset, zoneClock } from '../text/dates.ts';

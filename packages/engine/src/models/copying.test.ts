@@ -2,7 +2,7 @@ import { type EngineBench, echoExtract, engineBench, fakeChat, keyedDecide } fro
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../words.ts';
 import { copyingName, EXTRACT_PLAIN } from './copying.ts';
-import { EXTRACT } from './prompts/extract.ts';
+import { EXTRACT } from './prompts/consolidation.ts';
 
 const DAY_MS = 86_400_000;
 const COPY = { facts: [{ text: "User's name is Quillon", source_ids: ['m0'], quote: "I'm Quillon" }] };

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { Discard, Fact } from '../plan.ts';
 import type { ModelStore } from '../ports/ledger/ledger.ts';
 import type { JsonObject, Millis } from '../words.ts';
-import { EXTRACT } from './prompts/extract.ts';
+import { EXTRACT } from './prompts/consolidation.ts';
 import type { Prompt } from './prompts/prompt.ts';
 
 /** What is remembered of a model that copied the examples of its prompt into its answers. */

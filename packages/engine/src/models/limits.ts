@@ -5,7 +5,7 @@ import { payerOf } from '../ids.ts';
 import { climb, NO_EXTRAS } from '../limits/economy.ts';
 import type { Terms } from '../ports/ledger/ledger.ts';
 import type { UsageOfModel } from '../ports/ledger/overview.ts';
-import type { HeldShare } from '../ports/ledger/shares.ts';
+import type { HeldShare } from '../ports/ledger/usage.ts';
 import type { Account } from '../ports/ledger/summaries.ts';
 import type { ModelLimits } from '../ports/models.ts';
 import type { Budgets, Ceilings } from '../settings.ts';

@@ -9,7 +9,7 @@ import {
   summaryBench,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import type { NewMessage } from '../ports/ledger/batches.ts';
+import type { NewMessage } from '../ports/ledger/lanes.ts';
 import { estimateTokens } from '../text/normalise.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';

@@ -3,7 +3,7 @@ import { spaceIn } from '../ids.ts';
 import { liveVersion } from '../memories/evolve.ts';
 import { embedAll } from '../models/embed.ts';
 import type { Vectors } from '../models/vectors.ts';
-import type { Receipt } from '../ports/ledger/receipts.ts';
+import type { Receipt } from '../ports/ledger/feedback.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexLane } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';

@@ -10,7 +10,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
-import { EXTRACT } from '../models/prompts/extract.ts';
+import { EXTRACT } from '../models/prompts/consolidation.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 
 /** Memories that other systems get wrong, as their code and threads tell. */

@@ -1,4 +1,4 @@
-import type { BatchPoints } from './ledger/cold.ts';
+import type { BatchPoints } from './ledger/owners-away.ts';
 import type { IndexMarker, IndexPoint } from './search-index.ts';
 
 /** What is kept of an owner that sleeps: enough to answer its searches, and to have it back as it was. */

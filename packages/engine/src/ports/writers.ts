@@ -15,7 +15,7 @@ import type {
 } from '../words.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { NightRecord, NightState } from './ledger/nights.ts';
-import type { Review, ReviewState, Undo } from './ledger/reviews.ts';
+import type { Review, ReviewState, Undo } from './ledger/feedback.ts';
 import type { Cancellation } from './tools.ts';
 
 /** A memory somebody writes themselves, without a conversation. */

@@ -9,7 +9,7 @@ import { attacksIn } from '../messages/attacks.ts';
 import { countSaying, isWorthReading, spokenOf, trustOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
 import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
-import type { Credit } from '../ports/ledger/receipts.ts';
+import type { Credit } from '../ports/ledger/feedback.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';

@@ -6,7 +6,7 @@ import { embedderIsAway, isDoubtful } from '../models/away.ts';
 import { askedBy, embedApart, withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { OutboxEntry, SaidInLane, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
-import type { Credit } from '../ports/ledger/receipts.ts';
+import type { Credit } from '../ports/ledger/feedback.ts';
 import type { Embedder } from '../ports/models.ts';
 import { askedInSlices, type Cancellation, portionsOf } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';

@@ -6,7 +6,7 @@ import { embedderAnswers, isDoubtful } from '../models/away.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { slicesOf } from '../ports/ledger/ledger.ts';
 import type { BuildNote, IndexBuild, IndexLane, IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';

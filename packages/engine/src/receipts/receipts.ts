@@ -2,7 +2,7 @@ import { maskPersonal, metadataKept } from '../masking/personal.ts';
 import { maskSecrets } from '../masking/secrets.ts';
 import { liveVersion } from '../memories/evolve.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
-import type { Credit, NewReceipt, Receipt } from '../ports/ledger/receipts.ts';
+import type { Credit, NewReceipt, Receipt } from '../ports/ledger/feedback.ts';
 import { cleanText } from '../text/normalise.ts';
 import type { LaneId } from '../words.ts';
 

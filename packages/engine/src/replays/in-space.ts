@@ -3,7 +3,7 @@ import { originOf, spaceIn } from '../ids.ts';
 import { chatNamed, type StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
-import type { Meter } from '../ports/meter.ts';
+import type { Meter } from '../ports/tools.ts';
 import type { DECIDING, TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
 import type { Thinker } from '../suites/setup.ts';

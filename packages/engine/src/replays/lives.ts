@@ -3,8 +3,8 @@ import { endsOf, foldRelations, inOrder, renamed, standingOf } from '../graph/fo
 import { type Entity, relationText, type Statement } from '../graph/words.ts';
 import { copyId, saidBefore, spaceOf } from '../ids.ts';
 import { textHash } from '../models/embed.ts';
-import type { Batch } from '../ports/ledger/batches.ts';
-import { allOf, PAGE, slicesOf } from '../ports/ledger/page.ts';
+import type { Batch } from '../ports/ledger/lanes.ts';
+import { allOf, PAGE, slicesOf } from '../ports/ledger/ledger.ts';
 import type { Life, Replay } from '../ports/ledger/replays.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { isStudied } from '../settings.ts';

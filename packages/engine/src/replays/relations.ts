@@ -5,7 +5,7 @@ import { STEP } from '../graph/study/values.ts';
 import { spaceOf } from '../ids.ts';
 import { costOf, usesOf } from '../models/prices.ts';
 import type { StudyView } from '../ports/ledger/graph.ts';
-import { allOf, pages } from '../ports/ledger/page.ts';
+import { allOf, pages } from '../ports/ledger/ledger.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { type Millis, type Owner, ownerOf, type TenantId } from '../words.ts';
 import { type GraphInLife, graphInLife, isLaneStudied, type LaneInLife, selfIn } from './lives.ts';

@@ -4,7 +4,7 @@ import { evolve, type Home, tombstoneOf } from '../memories/evolve.ts';
 import { isHollow } from '../memories/former.ts';
 import { textOfContent } from '../messages/messages.ts';
 import { textHash } from '../models/embed.ts';
-import type { Batch, NewBatch } from '../ports/ledger/batches.ts';
+import type { Batch, NewBatch } from '../ports/ledger/lanes.ts';
 import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Life, Replay, ReplayFilter } from '../ports/ledger/replays.ts';
 import type { Nudge } from '../ports/schedule.ts';

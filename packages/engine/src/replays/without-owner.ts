@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { requestErasure } from '../erasure/request.ts';
 import { spaceOf } from '../ids.ts';
-import { pages } from '../ports/ledger/page.ts';
+import { pages } from '../ports/ledger/ledger.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import type { JsonObject, Owner, TenantId } from '../words.ts';
 import type { WhatIfResult } from './result.ts';

@@ -1,6 +1,6 @@
 import { inEffect, isPinned, lastSaidAt } from '../memories/evolve.ts';
 import { ratingsOf } from '../memories/ratings.ts';
-import type { Credit } from '../ports/ledger/receipts.ts';
+import type { Credit } from '../ports/ledger/feedback.ts';
 import { isPersonsLine } from '../profile/rank.ts';
 import { creditScore } from '../receipts/receipts.ts';
 import type { SleepSettings } from '../settings.ts';

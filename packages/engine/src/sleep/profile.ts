@@ -1,7 +1,6 @@
 import { asEngineError } from '../errors.ts';
 import { type Asking, ask } from '../models/ask.ts';
-import { placesIn, type RawPlace } from '../models/parse/places.ts';
-import { CHOOSE_SLOTS, type SlotsInput } from '../models/prompts/choose-slots.ts';
+import { placesIn, type RawPlace, CHOOSE_SLOTS, type SlotsInput } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { placementOf, profileRank } from '../profile/rank.ts';

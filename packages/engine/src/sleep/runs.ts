@@ -3,7 +3,7 @@ import { attacksIn } from '../messages/attacks.ts';
 import type { Remark } from '../plan.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { Night } from '../ports/ledger/nights.ts';
-import type { Paged } from '../ports/ledger/page.ts';
+import type { Paged } from '../ports/ledger/ledger.ts';
 import type { TaskState } from '../ports/ledger/task-states.ts';
 import { outcomeOf } from '../tasks/outcome.ts';
 import type { TaskDocument } from '../tasks/task.ts';

@@ -1,7 +1,7 @@
 import { isProcedure } from '../consolidation/extract.ts';
 import type { EngineDeps } from '../deps.ts';
 import { idListsOf } from '../memories/said-ids.ts';
-import type { Receipt } from '../ports/ledger/receipts.ts';
+import type { Receipt } from '../ports/ledger/feedback.ts';
 import { overlap } from '../text/terms.ts';
 import { saidBefore, type TenantId } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';

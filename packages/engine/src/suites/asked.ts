@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { liveVersion } from '../memories/evolve.ts';
-import type { Receipt } from '../ports/ledger/receipts.ts';
+import type { Receipt } from '../ports/ledger/feedback.ts';
 import { claimsOf, plainOf } from '../text/claims.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Assessment } from '../ports/ledger/suites.ts';
+import type { Assessment } from '../ports/ledger/replays.ts';
 import { assessmentsOf } from './assessed.ts';
 
 const given = (by: string, verdicts: readonly Assessment['verdict'][]): readonly Assessment[] =>

@@ -1,11 +1,10 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
-import type { Replay } from '../ports/ledger/replays.ts';
+import { type Replay, openAt } from '../ports/ledger/replays.ts';
 import type { ChatModel } from '../ports/models.ts';
 import { DAY_MS } from '../text/dates.ts';
 import type { LaneId } from '../words.ts';
-import { openAt } from './reservations.ts';
 
 /** With less room no answer is begun. */
 export const ROOM_FOR_ANSWER = 4_000;

@@ -1,6 +1,6 @@
 import type { Figures } from '../figures/figures.ts';
 import type { Outcome } from '../figures/gold.ts';
-import type { SuiteCase } from '../ports/ledger/suites.ts';
+import type { SuiteCase } from '../ports/ledger/replays.ts';
 import type {
   BatchSettings,
   Content,

@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { spaceIn } from '../ids.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import { pages } from '../ports/ledger/page.ts';
+import { pages } from '../ports/ledger/ledger.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
 import { changedRules, changesFrom, type WhatIfChanges } from '../replays/in-space.ts';
 import { DECIDING, type GateSetting, type TenantSettings } from '../settings.ts';

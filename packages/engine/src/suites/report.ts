@@ -23,9 +23,8 @@ import {
 } from '../figures/figures.ts';
 import { figuresAgainst, type Outcome } from '../figures/gold.ts';
 import { spaceOf } from '../ids.ts';
-import { allOf, pages } from '../ports/ledger/page.ts';
-import type { Replay } from '../ports/ledger/replays.ts';
-import type { Suite, SuiteCase } from '../ports/ledger/suites.ts';
+import { allOf, pages } from '../ports/ledger/ledger.ts';
+import type { Replay, Suite, SuiteCase } from '../ports/ledger/replays.ts';
 import type { Consolidation } from '../ports/ledger/thoughts.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { MemoryDifference } from '../replays/result.ts';

@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { DECIDE } from '../models/prompts/decide.ts';
-import { EXTRACT } from '../models/prompts/extract.ts';
+import { DECIDE, EXTRACT } from '../models/prompts/consolidation.ts';
 import { forStep } from '../models/steps.ts';
 import { DECIDING, type TenantSettings } from '../settings.ts';
 import { canonical } from '../text/normalise.ts';

@@ -11,7 +11,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
-import { SUMMARIZE } from '../models/prompts/summarize.ts';
+import { SUMMARIZE } from '../models/prompts/consolidation.ts';
 import type { SummaryRefresh } from '../ports/schedule.ts';
 import { estimateTokens } from '../text/normalise.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';

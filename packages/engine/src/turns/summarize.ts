@@ -6,7 +6,7 @@ import { type Apart, askUncounted } from '../models/ask.ts';
 import { economised } from '../models/economised.ts';
 import { afford, type Purse } from '../models/limits.ts';
 import { isObject, textOfString } from '../models/parse/listed.ts';
-import { SUMMARIZE, type SummarizeInput } from '../models/prompts/summarize.ts';
+import { SUMMARIZE, type SummarizeInput } from '../models/prompts/consolidation.ts';
 import { forStep } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { RefreshedSummary, SummaryBasis } from '../ports/ledger/summaries.ts';

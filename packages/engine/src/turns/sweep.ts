@@ -1,7 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { CLOCK_AHEAD_MS, type DueMark } from '../ports/ledger/lanes.ts';
-import type { Ledger } from '../ports/ledger/ledger.ts';
-import { slicesOf } from '../ports/ledger/page.ts';
+import { type Ledger, slicesOf } from '../ports/ledger/ledger.ts';
 import type { Nudge, Schedule, TurnState } from '../ports/schedule.ts';
 import type { LaneId, Millis } from '../words.ts';
 

@@ -6,7 +6,7 @@ import { dependentsOf, isHollow, type Life, livesOf, undoneBy, undosInEffect, un
 import { EXPLICIT_SEQ } from '../memories/write.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { MemoryChange, Tombstone } from '../ports/ledger/memories.ts';
-import type { ReplayedBatch, Undo, Undoing } from '../ports/ledger/reviews.ts';
+import type { ReplayedBatch, Undo, Undoing } from '../ports/ledger/feedback.ts';
 import type { Dependent, Difference, Undoer, UndoReport, UndoResult } from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { isoOf } from '../text/dates.ts';

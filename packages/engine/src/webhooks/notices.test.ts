@@ -1,6 +1,6 @@
 import { added, details, fixedTools, home, updated } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import type { Batch } from '../ports/ledger/batches.ts';
+import type { Batch } from '../ports/ledger/lanes.ts';
 import type { LaneId } from '../words.ts';
 import { batchNotice, memoryNotices } from './notices.ts';
 

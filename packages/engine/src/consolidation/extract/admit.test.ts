@@ -1,7 +1,7 @@
 import { echoExtract, engineBench, fakeChat, type PostOptions, type Script, saidFacts } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { type Spoken, spokenOf } from '../../messages/messages.ts';
-import type { NewMessage } from '../../ports/ledger/batches.ts';
+import type { NewMessage } from '../../ports/ledger/lanes.ts';
 import { atOnce } from '../../ports/tools.ts';
 import { DEFAULT_TENANT, type JsonObject, type Message, type Role } from '../../words.ts';
 import { attributing } from './attribute.ts';

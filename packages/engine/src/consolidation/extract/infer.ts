@@ -5,7 +5,7 @@ import { promptUse, readingOf } from '../../models/ask.ts';
 import { extractPrompt, noteCopies } from '../../models/copying.ts';
 import { type Halved, inHalves, isLastOfTurn } from '../../models/halves.ts';
 import { factsIn } from '../../models/parse/listed.ts';
-import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/extract.ts';
+import { DEFAULT_CATEGORIES, EXTRACT, type ExtractInput } from '../../models/prompts/consolidation.ts';
 import { customPrompt, type Prompt } from '../../models/prompts/prompt.ts';
 import { type Cancellation, inSlices, type Sliced } from '../../ports/tools.ts';
 import type { TenantSettings } from '../../settings.ts';

@@ -9,7 +9,7 @@ import {
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../../errors.ts';
-import type { NewMessage } from '../../ports/ledger/batches.ts';
+import type { NewMessage } from '../../ports/ledger/lanes.ts';
 import { estimateTokens } from '../../text/normalise.ts';
 import { DEFAULT_TENANT, type Json, type JsonObject } from '../../words.ts';
 

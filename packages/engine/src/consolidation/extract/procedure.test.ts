@@ -9,7 +9,7 @@ import {
   type Script,
 } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import type { NewMessage } from '../../ports/ledger/batches.ts';
+import type { NewMessage } from '../../ports/ledger/lanes.ts';
 
 const STEPS: readonly Partial<NewMessage>[] = [
   { role: 'system', content: 'You are an agent that reads the web.' },

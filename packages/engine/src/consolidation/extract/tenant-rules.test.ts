@@ -1,6 +1,6 @@
 import { echoExtract, engineBench, fakeChat, inputOf, type PostOptions, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { EXTRACT } from '../../models/prompts/extract.ts';
+import { EXTRACT } from '../../models/prompts/consolidation.ts';
 import { DEFAULT_SETTINGS, type TenantSettings } from '../../settings.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 

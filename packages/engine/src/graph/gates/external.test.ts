@@ -1,6 +1,6 @@
 import { fakeChat, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import type { NewMessage } from '../../ports/ledger/batches.ts';
+import type { NewMessage } from '../../ports/ledger/lanes.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 const page = (content: string): Partial<NewMessage> => ({ role: 'tool', content });

@@ -1,6 +1,6 @@
 import { asRead, dataOf, expectTrue, fakeChat, INJECTIONS, type Reply, studyBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { EXTRACT_GRAPH } from '../../models/prompts/extract-graph.ts';
+import { EXTRACT_GRAPH } from '../../models/prompts/graph.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../../words.ts';
 
 const KNOWN = 'I live in Oslo, work at Acme, like tea, and know Eva.';

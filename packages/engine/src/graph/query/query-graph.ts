@@ -1,6 +1,5 @@
 import type { GraphStore } from '../../ports/ledger/graph.ts';
-import type { Ledger } from '../../ports/ledger/ledger.ts';
-import { allOf, InvalidCursorError } from '../../ports/ledger/page.ts';
+import { type Ledger, allOf, InvalidCursorError } from '../../ports/ledger/ledger.ts';
 import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import { entitiesMeant, type KnownEntity } from '../names.ts';
 import { relationshipOf } from '../relationships.ts';

@@ -2,8 +2,13 @@ import type { EngineDeps } from '../../deps.ts';
 import { lastSaid } from '../../messages/messages.ts';
 import { type Asking, ask } from '../../models/ask.ts';
 import { inHalves } from '../../models/halves.ts';
-import { decisionsIn, type RawDecisions } from '../../models/parse/graph.ts';
-import { DECIDE_GRAPH, type DecideGraphInput, type ShownRelation } from '../../models/prompts/decide-graph.ts';
+import {
+  decisionsIn,
+  type RawDecisions,
+  DECIDE_GRAPH,
+  type DecideGraphInput,
+  type ShownRelation,
+} from '../../models/prompts/graph.ts';
 import { localIsoOf, shownIsoOf } from '../../text/dates.ts';
 import type { UtcOffset } from '../../words.ts';
 import { areRelated, arityOf, isMutual, oppositeOf } from '../relationships.ts';

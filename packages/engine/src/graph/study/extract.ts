@@ -17,12 +17,18 @@ import { maskSecrets } from '../../masking/secrets.ts';
 import { beginOf, isWorthReading, lastSaid, type Spoken } from '../../messages/messages.ts';
 import { ask } from '../../models/ask.ts';
 import { inHalves } from '../../models/halves.ts';
-import { graphIn, type RawEntity, type RawGraph, type RawRelation } from '../../models/parse/graph.ts';
-import { EXTRACT_GRAPH, type ExtractGraphInput } from '../../models/prompts/extract-graph.ts';
+import {
+  graphIn,
+  type RawEntity,
+  type RawGraph,
+  type RawRelation,
+  EXTRACT_GRAPH,
+  type ExtractGraphInput,
+} from '../../models/prompts/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
 import type { Turn } from '../../ports/ledger/lanes.ts';
-import { allOf } from '../../ports/ledger/page.ts';
+import { allOf } from '../../ports/ledger/ledger.ts';
 import type { Consolidation } from '../../ports/ledger/thoughts.ts';
 import { type Cancellation, inSlices, type Sliced } from '../../ports/tools.ts';
 import { millisOf } from '../../text/dates.ts';

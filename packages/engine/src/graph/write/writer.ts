@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { ownerBitsOfLane } from '../../ids.ts';
 import { EXPLICIT_SEQ } from '../../memories/write.ts';
-import { allOf } from '../../ports/ledger/page.ts';
+import { allOf } from '../../ports/ledger/ledger.ts';
 import type {
   ChangedRelation,
   EntityGiven,

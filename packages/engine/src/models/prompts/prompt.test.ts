@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DECIDE } from './decide.ts';
+import { DECIDE } from './consolidation.ts';
 import { customPrompt, promptMistake } from './prompt.ts';
 
 describe('a prompt that a tenant wrote', () => {

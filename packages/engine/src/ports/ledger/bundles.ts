@@ -27,19 +27,19 @@ export interface BundleStore {
   find(id: string): Promise<ImportState | null>;
 }
 
-export interface AskedLines {
+interface AskedLines {
   /** null: from the first. */
   readonly cursor: string | null;
   /** Whether the owner leaves for good: with what is still to be done for it, and what is counted of it. As the first page was asked for. */
   readonly moving: boolean;
 }
 
-export interface BundledOwner {
+interface BundledOwner {
   readonly lane: LaneId;
   readonly owner: Owner;
 }
 
-export type BundlePage =
+type BundlePage =
   | {
       readonly kind: 'page';
       readonly lines: readonly string[];
@@ -52,7 +52,7 @@ export type BundlePage =
   /** Something was written to the owner since the first line was read: the lines are of no one moment. */
   | { readonly kind: 'changed' };
 
-export interface BundledErasure {
+interface BundledErasure {
   readonly id: string;
   readonly ownerHash: string;
   readonly requestedAt: Millis;
@@ -60,7 +60,7 @@ export interface BundledErasure {
 }
 
 /** An owner of a bundle. */
-export interface Arriving {
+interface Arriving {
   readonly tenant: TenantId;
   readonly owner: Owner;
   /** For a new import, and its lane. */
@@ -78,7 +78,7 @@ export interface Arriving {
   readonly now: Millis;
 }
 
-export type Begun =
+type Begun =
   | ({ readonly kind: 'import' } & ImportState)
   /** The owner has said something here that is not of this bundle. */
   | { readonly kind: 'exists' }
@@ -93,7 +93,7 @@ export type Begun =
   /** Another bundle with this owner has not arrived completely. */
   | { readonly kind: 'other'; readonly id: string };
 
-export interface ImportState {
+interface ImportState {
   readonly id: string;
   readonly tenant: TenantId;
   readonly owner: Owner;
@@ -106,7 +106,7 @@ export interface ImportState {
   readonly lane: LaneId;
 }
 
-export type Taken =
+type Taken =
   | { readonly kind: 'taken'; readonly taken: number }
   /** Lines are expected from another place on. */
   | { readonly kind: 'elsewhere'; readonly taken: number }
@@ -115,9 +115,53 @@ export type Taken =
   | { readonly kind: 'refused'; readonly line: number; readonly problem: string }
   | { readonly kind: 'gone' };
 
-export type Finished =
+type Finished =
   | { readonly kind: 'finished'; readonly nudge: Nudge | null }
   | { readonly kind: 'incomplete'; readonly taken: number; readonly lines: number }
   | { readonly kind: 'exists' }
   | { readonly kind: 'erased' }
   | { readonly kind: 'gone' };
+
+/**
+ * The lines of a bundle. Each is a JSON object that ends with `sum`, a checksum of the line before it and of its own text: so a line
+ * that changed, is missing or stands elsewhere is named, and the last sum vouches for all of them.
+ */
+export const BUNDLE_FORMAT = 1;
+
+/** What the first line has before it. */
+export const FIRST_SUM = '';
+
+/** Digits of a checksum: half of a SHA-256 in hex. */
+const SUM_DIGITS = 32;
+
+/** As Tools has it. */
+type Hash = (text: string) => string;
+
+const sumOf = (hash: Hash, before: string, text: string): string => hash(`${before}\n${text}`).slice(0, SUM_DIGITS);
+
+interface Sealed {
+  readonly line: string;
+  readonly sum: string;
+}
+
+/** A JSON object with its checksum. */
+export function sealed(hash: Hash, before: string, text: string): Sealed {
+  const sum = sumOf(hash, before, text);
+  return { line: `${text.slice(0, -1)},"sum":"${sum}"}`, sum };
+}
+
+const SEAL = new RegExp(`,"sum":"([0-9a-f]{${SUM_DIGITS}})"\\}$`);
+
+type Opened =
+  /** `text` is the object without its checksum. */
+  | { readonly kind: 'whole'; readonly text: string; readonly sum: string }
+  | { readonly kind: 'damaged'; readonly expected: string; readonly got: string };
+
+/** Checks a line against the one before it. */
+export function opened(hash: Hash, before: string, line: string): Opened {
+  const expected = SEAL.exec(line)?.[1];
+  if (expected === undefined) return { kind: 'damaged', expected: 'a line that ends with its checksum', got: 'none' };
+  const text = line.replace(SEAL, '}');
+  const got = sumOf(hash, before, text);
+  return got === expected ? { kind: 'whole', text, sum: got } : { kind: 'damaged', expected, got };
+}

@@ -1,7 +1,7 @@
 import type { Failure, JsonObject, LaneId, Millis, TenantId } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
-import type { Page, Paged } from './page.ts';
-import type { Undoing, Undone } from './reviews.ts';
+import type { Page, Paged } from './ledger.ts';
+import type { Undoing, Undone } from './feedback.ts';
 
 /**
  * A canary's life:

@@ -2,7 +2,7 @@ import type { OpenProposal } from '../../graph/fold.ts';
 import type { Entity, GraphPlan, KeptRelation, NewEntity, Statement } from '../../graph/words.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
-import type { Page, Paged } from './page.ts';
+import type { Page, Paged } from './ledger.ts';
 import type { StoredAnswer } from './thoughts.ts';
 import type { SettledCall } from './usage.ts';
 

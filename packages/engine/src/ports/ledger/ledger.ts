@@ -1,33 +1,23 @@
 import type { Economy } from '../../limits/economy.ts';
 import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
-import type { BatchStore } from './batches.ts';
-import type { BulkStore } from './bulk.ts';
+import type { BatchStore, LaneStore } from './lanes.ts';
+import type { BulkStore, ThoughtStore } from './thoughts.ts';
 import type { BundleStore } from './bundles.ts';
 import type { CanaryStore } from './canaries.ts';
-import type { ColdStore } from './cold.ts';
-import type { DepartureStore } from './departures.ts';
+import type { ColdStore, DepartureStore } from './owners-away.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
 import type { GraphStore } from './graph.ts';
-import type { KeyStore, LinkStore } from './keys.ts';
-import type { LaneStore } from './lanes.ts';
-import type { LimitStore } from './limits.ts';
+import type { KeyStore, LinkStore, TenantCopyStore, TrailStore } from './tenants.ts';
+import type { LimitStore, ShareStore, UsageStore } from './usage.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
-import type { NightStore } from './nights.ts';
+import type { NightStore, TopicStore } from './nights.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
-import type { ReceiptStore } from './receipts.ts';
-import type { ReplayStore } from './replays.ts';
-import type { ReviewStore, UndoStore } from './reviews.ts';
-import type { ShareStore } from './shares.ts';
-import type { SuiteStore } from './suites.ts';
+import type { ReceiptStore, ReviewStore, UndoStore } from './feedback.ts';
+import type { ReplayStore, SuiteStore } from './replays.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { TaskStateStore } from './task-states.ts';
-import type { TenantCopyStore } from './tenant-copies.ts';
-import type { ThoughtStore } from './thoughts.ts';
-import type { TopicStore } from './topics.ts';
-import type { TrailStore } from './trail.ts';
-import type { UsageStore } from './usage.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /**
@@ -93,7 +83,7 @@ export interface Ledger {
 }
 
 /** One whose owners can travel to another ledger: rows do, so that it keeps some. */
-export interface StoredLedger extends Ledger {
+interface StoredLedger extends Ledger {
   readonly bundles: BundleStore;
   readonly cold: ColdStore;
   readonly copies: TenantCopyStore;
@@ -111,7 +101,7 @@ export interface Terms {
   readonly shareEpoch: number | null;
 }
 
-export interface SettingsStore {
+interface SettingsStore {
   /** All of it, read at once. */
   terms(tenant: TenantId): Promise<Terms>;
   /** What the tenant has chosen; the defaults where it has chosen nothing. */
@@ -131,4 +121,56 @@ export interface ModelStore {
   put(name: string, known: JsonObject | null): Promise<void>;
   /** As `put`, but only while what is known is still `before`. false: it is not, and nothing was changed. */
   swap(name: string, before: JsonObject | null, known: JsonObject | null): Promise<boolean>;
+}
+
+export interface Page {
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+/** Newest first unless said otherwise. An unreadable cursor throws InvalidCursorError. */
+export interface Paged<T> {
+  readonly results: readonly T[];
+  readonly nextCursor: string | null;
+}
+export class InvalidCursorError extends Error {
+  constructor() {
+    super('the cursor does not belong to this list; start again without a cursor');
+    this.name = 'InvalidCursorError';
+  }
+}
+
+/** Rows read at once: lists of any length need the memory of one page. */
+export const PAGE = 200;
+
+/** All of a list at once, or the beginning of it. */
+export async function allOf<T>(list: (page: Page) => Promise<Paged<T>>, most = Number.POSITIVE_INFINITY): Promise<T[]> {
+  const all: T[] = [];
+  for await (const one of pages(list)) {
+    if (all.length < most) all.push(one);
+    if (all.length >= most) break;
+  }
+  return all;
+}
+
+/** Everything of a list, page by page. */
+export async function* pages<T>(list: (page: Page) => Promise<Paged<T>>): AsyncGenerator<T> {
+  for (let cursor: string | null = null, more = true; more; ) {
+    const page: Paged<T> = await list({ limit: PAGE, cursor });
+    yield* page.results;
+    cursor = page.nextCursor;
+    more = cursor !== null;
+  }
+}
+
+/** Everything of a list that goes on behind its last one, in slices. */
+export async function* slicesOf<T>(
+  read: (last: T | null, limit: number) => Promise<readonly T[]>,
+  limit = PAGE,
+): AsyncGenerator<readonly T[]> {
+  for (let last: T | null = null; ; ) {
+    const slice: readonly T[] = await read(last, limit);
+    yield slice;
+    last = slice.at(-1) ?? null;
+    if (slice.length < limit) return;
+  }
 }

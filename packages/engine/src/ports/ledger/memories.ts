@@ -18,7 +18,7 @@ import type {
 } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 import type { DuePolicy, Fenced, Turn } from './lanes.ts';
-import type { Page, Paged } from './page.ts';
+import type { Page, Paged } from './ledger.ts';
 import type { Covered } from './summaries.ts';
 
 /** A memory as it shall be, with the events that make it so from `expectedRevision`. */

@@ -2,7 +2,7 @@ import type { Act, HeldOperation, Plan } from '../../plan.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
 import type { MemoryChange, Tombstone } from './memories.ts';
-import type { Page, Paged } from './page.ts';
+import type { Page, Paged } from './ledger.ts';
 import type { StoredAnswer } from './thoughts.ts';
 import type { SettledCall } from './usage.ts';
 
@@ -39,7 +39,7 @@ export interface Night {
   readonly plan: Plan | null;
 }
 
-export type NightClaim =
+type NightClaim =
   | { readonly kind: 'claimed'; readonly night: Night }
   /** Somebody else works on it; or it waits after a failure. */
   | { readonly kind: 'later'; readonly at: Millis }
@@ -65,14 +65,14 @@ export interface NightChanges {
   readonly acts: readonly Act[];
 }
 
-export type NightEnded =
+type NightEnded =
   | { readonly kind: 'ended' }
   /** A memory is not at the expected revision: nothing was changed. */
   | { readonly kind: 'conflict' }
   | Fenced;
 
 /** A person's word on a plan that waits. */
-export type NightDecision =
+type NightDecision =
   | ({ readonly state: 'applied'; readonly now: Millis } & NightChanges)
   | { readonly state: 'discarded' | 'stale'; readonly now: Millis };
 
@@ -128,4 +128,37 @@ export interface NightStore {
   spent(tenant: TenantId, since: Millis): Promise<number>;
   /** Tokens of the owner since a moment, without embeddings: of consolidations, and of nights other than this one. */
   used(night: Night, since: Millis): Promise<{ readonly consolidations: number; readonly nights: number }>;
+}
+
+/** A category that memories of a user are in that stand under an agent. */
+export interface Topic {
+  readonly agentId: string;
+  readonly topic: string;
+}
+
+/** How many owners have a topic, and how many the agent has in all. */
+export interface TopicCount {
+  readonly topic: string;
+  readonly owners: number;
+  readonly ownersInAll: number;
+}
+
+/** Of fewer users nothing is proposed, and what was proposed is withdrawn. */
+export const TOPIC_OWNERS = 20;
+
+/** What users of an agent have in common: categories by the hash of the owner, and no word of anybody. */
+export interface TopicStore {
+  /** All that is counted of one owner; nothing of who is being erased. Proposals that fewer than 20 owners are left for are withdrawn. */
+  put(
+    owner: { readonly tenant: TenantId; readonly lane: LaneId; readonly ownerHash: string },
+    topics: readonly Topic[],
+    now: Millis,
+  ): Promise<void>;
+  of(tenant: TenantId, agentId: string): Promise<readonly TopicCount[]>;
+  /** Opens a review in the lane of the agent. false: one waits or was decided, or fewer than 20 owners are left. */
+  propose(
+    agent: { readonly tenant: TenantId; readonly lane: LaneId; readonly scope: Scope },
+    operation: HeldOperation,
+    now: Millis,
+  ): Promise<boolean>;
 }

@@ -1,4 +1,3 @@
-import type { AskedReservation, Reservation } from '../../suites/reservations.ts';
 import type {
   BatchState,
   Failure,
@@ -11,8 +10,8 @@ import type {
   TenantId,
 } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
-import type { Batch } from './batches.ts';
-import type { Page, Paged } from './page.ts';
+import type { Batch } from './lanes.ts';
+import type { Page, Paged } from './ledger.ts';
 
 /** Which batches a replay is about. What is left out filters nothing. */
 export interface ReplayFilter {
@@ -45,13 +44,13 @@ export interface ReplayFilter {
  *   discarding  a what-if's space is being removed.
  *   discarded   it is gone. The record stays.
  */
-export type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
 
 /**
  * live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. suite: the cases of a
  * suite are, and what comes of them is held against what was stored.
  */
-export type ReplayKind = 'live' | 'what_if' | 'suite';
+type ReplayKind = 'live' | 'what_if' | 'suite';
 
 export interface Replay {
   readonly id: string;
@@ -74,14 +73,14 @@ export interface Replay {
   readonly expiresAt: Millis | null;
 }
 
-export interface NewReplay extends Pick<Replay, 'id' | 'tenant' | 'kind' | 'filter' | 'changes' | 'matched'> {
+interface NewReplay extends Pick<Replay, 'id' | 'tenant' | 'kind' | 'filter' | 'changes' | 'matched'> {
   /** The batches of a what-if; a live one finds its own. */
   readonly batchIds: readonly string[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   readonly now: Millis;
 }
 
-export type ReplayCreated =
+type ReplayCreated =
   | { readonly kind: 'stored' }
   /** The same key with the same body came before. */
   | { readonly kind: 'repeated'; readonly id: string }
@@ -89,7 +88,7 @@ export type ReplayCreated =
   | { readonly kind: 'conflict' };
 
 /** A step from one state to the next. What is left out stays as it is. */
-export interface ReplayStep {
+interface ReplayStep {
   readonly from: ReplayState;
   readonly to: ReplayState;
   /** When somebody should look at it again; null: never. */
@@ -101,7 +100,7 @@ export interface ReplayStep {
 }
 
 /** Batches of a live replay that wait again. */
-export interface ReplaySlice {
+interface ReplaySlice {
   readonly replayed: readonly string[];
   readonly nudges: readonly Nudge[];
   /** Their lanes in which nothing is parked any more. */
@@ -116,7 +115,7 @@ export interface Life {
   readonly events: readonly MemoryEvent[];
 }
 
-export interface ReplaySize {
+interface ReplaySize {
   readonly batches: number;
   readonly backfill: number;
   readonly tokens: number;
@@ -162,4 +161,95 @@ export interface ReplayStore {
     before: Millis,
     page: { readonly after: string | null; readonly limit: number },
   ): Promise<readonly Life[]>;
+}
+
+/** Conversations with what was made of them, to be consolidated again with other settings. */
+export interface Suite {
+  readonly id: string;
+  readonly tenant: TenantId;
+  /** What the tenant calls it; no two of its suites are called so. */
+  readonly name: string;
+  readonly origin: 'production' | 'file';
+  /** Personal data was masked in its cases. */
+  readonly masked: boolean;
+  /** Which margins its runs are held against, where they differ from those of the figures. */
+  readonly margins: JsonObject;
+  readonly createdAt: Millis;
+}
+
+/** One owner's part of a suite. */
+export interface SuiteCase {
+  readonly id: string;
+  readonly suiteId: string;
+  /** From 0, in the order in which they were given. */
+  readonly place: number;
+  readonly owner: Owner;
+  /** The lane it was recorded from: it goes with its owner. null: it came from a file. */
+  readonly lane: LaneId | null;
+  /** See suites/content.ts. */
+  readonly content: JsonObject;
+}
+
+/** What a person thinks of a fact of a run, or of what was made of a message. It holds no words of anybody. */
+export interface Assessment {
+  /** A fact, as consolidation/fact, or a message of the run's space. */
+  readonly item: string;
+  /** Who says so, as they call themselves. */
+  readonly by: string;
+  /** Of facts: agree, wrong. Of messages: whether all of them was found. */
+  readonly verdict: 'agree' | 'wrong' | 'complete' | 'missing';
+}
+
+export interface SuiteStore {
+  /** false: the tenant has one of this name. Cases of lanes that are being erased, and those that say what is forgotten, are left out. */
+  create(suite: Suite, cases: readonly Omit<SuiteCase, 'suiteId'>[]): Promise<boolean>;
+  find(tenant: TenantId, name: string): Promise<Suite | null>;
+  get(tenant: TenantId, id: string): Promise<Suite | null>;
+  list(tenant: TenantId, page: Page): Promise<Paged<Suite>>;
+  /** By place; `after` is the last one's, -1 for the first page. */
+  cases(suiteId: string, page: { readonly after: number; readonly limit: number }): Promise<readonly SuiteCase[]>;
+  /** Replaces the margins. */
+  setMargins(tenant: TenantId, id: string, margins: JsonObject): Promise<boolean>;
+  /** With its cases, the spaces of its runs, and what their reports quote; figures stay. */
+  remove(tenant: TenantId, id: string): Promise<boolean>;
+  /** Later assessments of somebody take the place of earlier ones. */
+  assess(run: string, assessments: readonly Assessment[]): Promise<void>;
+  /** All of a run. */
+  assessments(run: string): Promise<readonly Assessment[]>;
+  /** Its runs, newest first. */
+  runs(tenant: TenantId, suiteId: string, page: Page): Promise<Paged<Replay>>;
+}
+
+/** Tokens that an open call of a run may use. Where nobody settles it, since its process died, it lapses. */
+export interface Reservation {
+  readonly id: string;
+  readonly tokens: number;
+  readonly until: Millis;
+}
+
+interface AskedReservation {
+  readonly id: string;
+  /** Of fewer tokens the call has no use; more than `most` it never takes. */
+  readonly least: number;
+  readonly most: number;
+  readonly budget: number;
+  readonly now: Millis;
+  readonly until: Millis;
+}
+
+interface Standing {
+  /** By calls that are over. */
+  readonly spent: number;
+  readonly reserved: readonly Reservation[];
+}
+
+export const openAt = (reserved: readonly Reservation[], now: Millis): readonly Reservation[] =>
+  reserved.filter(({ until }) => until > now);
+
+/** What is reserved from then on, the last one for this call; null: the budget has no room for it. */
+export function withReservation({ spent, reserved }: Standing, asked: AskedReservation): readonly Reservation[] | null {
+  const open = openAt(reserved, asked.now);
+  const left = asked.budget - open.reduce((sum, { tokens }) => sum + tokens, spent);
+  if (left < asked.least) return null;
+  return [...open, { id: asked.id, tokens: Math.min(left, asked.most), until: asked.until }];
 }

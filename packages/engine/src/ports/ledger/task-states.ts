@@ -1,5 +1,5 @@
 import type { JsonObject, LaneId, Millis, Owner, TenantId } from '../../words.ts';
-import type { Page, Paged } from './page.ts';
+import type { Page, Paged } from './ledger.ts';
 
 /** Where the state of a run stands: beside the memories of its owner. */
 export interface RunPlace {

@@ -1,5 +1,5 @@
 import type { LaneId, Millis, TenantId } from '../../words.ts';
-import type { Page, Paged } from './page.ts';
+import type { Page, Paged } from './ledger.ts';
 
 export const WEBHOOK_EVENTS = [
   'batch.consolidated',

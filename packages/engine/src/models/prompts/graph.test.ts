@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAnswer } from './answer.ts';
+import { readAnswer } from '../parse/answer.ts';
 import { decisionsIn, graphIn } from './graph.ts';
 
 describe('an answer about a graph is understood', () => {

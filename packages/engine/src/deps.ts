@@ -2,9 +2,9 @@ import type { OtherUse, StepChats } from './models/steps.ts';
 import type { Vectors } from './models/vectors.ts';
 import type { DuePolicy, WindowPolicy } from './ports/ledger/lanes.ts';
 import type { Ledger } from './ports/ledger/ledger.ts';
-import type { Meter, Log, Tools } from './ports/tools.ts';
 import type { BulkProvider, ChatModel, Embedder, Tokenizer } from './ports/models.ts';
 import type { SearchIndex } from './ports/search-index.ts';
+import type { Log, Meter, Tools } from './ports/tools.ts';
 import type { Ceilings } from './settings.ts';
 
 /** What the pipeline works with. */

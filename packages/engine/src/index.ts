@@ -1,9 +1,9 @@
 export { bulkSweep } from './bulk/sweep.ts';
-export { BUNDLE_FORMAT } from './ports/ledger/bundles.ts';
-export { type ConfiguredChange, configuredIn } from './canaries/promote.ts';
 export {
   type AskedCanary,
   CANARY_STEPS,
+  type ConfiguredChange,
+  configuredIn,
   NO_BUDGET,
   type PromotedCanary,
   promoteCanary,
@@ -11,19 +11,33 @@ export {
   stopCanary,
   undoCanary,
 } from './canaries/start.ts';
-export { type CanaryDeps, canarySweep } from './canaries/sweep.ts';
+export { type CanaryDeps, canarySweep, type Watched, type WatchedFigure, watchedFrom } from './canaries/sweep.ts';
 export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
-export { type Watched, type WatchedFigure, watchedFrom } from './canaries/watch.ts';
-export { ASKED, BYTES, BYTES_ASLEEP, BYTES_IN_QDRANT, MEASURES } from './capacity/measures.ts';
-export { type CapacityPlan, capacityPlan, type Part } from './capacity/plan.ts';
-export { type ColdDeps, coolOwner, isDue } from './cold/cool.ts';
-export { deleteSegment, type SweepingCold, sweepCold } from './cold/sweep.ts';
-export { segmentContent, wakeOwner } from './cold/wake.ts';
+export {
+  ASKED,
+  BYTES,
+  BYTES_ASLEEP,
+  BYTES_IN_QDRANT,
+  type CapacityPlan,
+  capacityPlan,
+  MEASURES,
+  type Part,
+} from './capacity.ts';
+export {
+  type ColdDeps,
+  coolOwner,
+  deleteSegment,
+  isDue,
+  type SweepingCold,
+  segmentContent,
+  sweepCold,
+  wakeOwner,
+} from './cold.ts';
 export { admit } from './consolidation/extract/admit.ts';
-export { FORGET_CATEGORY } from './consolidation/extract/own-wish.ts';
+export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './consolidation/extract/infer.ts';
+export { FORGET_CATEGORY } from './consolidation/extract/rules.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
-export { preview } from './consolidation/preview.ts';
-export { type Question, questionsOf, type ThoughtOf } from './consolidation/questions.ts';
+export { preview, type Question, questionsOf, type ThoughtOf } from './consolidation/preview.ts';
 export { repeatsOf } from './consolidation/recall.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
 export {
@@ -34,17 +48,17 @@ export {
   type KnownRelation,
   SECTIONS,
   type SectionName,
+  type ToldFact,
+  type ToldLine,
 } from './context/items.ts';
-export type { ToldFact, ToldLine } from './context/told.ts';
 export type * from './deps.ts';
-export { oldestUnprojected } from './doctor/check-ledger.ts';
-export { unknownSegments } from './doctor/check-segments.ts';
+export { oldestUnprojected, unknownSegments } from './doctor/checks.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
 export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
 export { eraseOwner, type SegmentErasing, sweepErasures } from './erasure/erase.ts';
-export { type ErasedOwner, forgetSubject, requestErasure, withoutErased } from './erasure/request.ts';
-export { asEngineError, EngineError, type EngineErrorCode, FencedError, wasAsked } from './errors.ts';
-export { type Drift, type DriftedFigure, type DriftedOpinion, driftOf } from './figures/drift.ts';
+export { type ErasedOwner, forgetSubject, requestErasure, withoutErased, withoutOwner } from './erasure/request.ts';
+export { asEngineError, EngineError, type EngineErrorCode, FencedError, remedyOf, wasAsked } from './errors.ts';
+export { type Drift, type DriftedFigure, type DriftedOpinion, driftOf } from './figures/compare.ts';
 export {
   addFigures,
   FIGURE_NAMES,
@@ -57,15 +71,21 @@ export {
   type Tally,
 } from './figures/figures.ts';
 export { figuresOf, type MeasuredConsolidation, measuredIn } from './figures/measure.ts';
-export type { About, Forecast } from './forecast/forecast.ts';
-export { forecastOf, forecastOfReplay, type PlannedWork } from './forecast/forecast-of.ts';
+export { type About, type Forecast, forecastOf, forecastOfReplay, type PlannedWork } from './forecast.ts';
 export type * from './graph/fold.ts';
-export { type Following, foldRelations, inOrder, type Recorded, type Standing, standingOf } from './graph/fold.ts';
+export {
+  type FoldedRelation,
+  type Following,
+  foldRelations,
+  inOrder,
+  type Recorded,
+  type Standing,
+  standingOf,
+} from './graph/fold.ts';
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
-export { endsOfRelations, type Neighbourhood, neighbourhoodOf } from './graph/query/paths-between.ts';
-export type * from './graph/query/query-graph.ts';
-export { queryGraph } from './graph/query/query-graph.ts';
+export type * from './graph/query-graph.ts';
+export { endsOfRelations, type Neighbourhood, neighbourhoodOf, queryGraph } from './graph/query-graph.ts';
 export {
   boostRelated,
   type FoundRelation,
@@ -73,7 +93,6 @@ export {
   readGraph,
   relationBoosts,
 } from './graph/read/read-graph.ts';
-export type { FoldedRelation } from './graph/refold.ts';
 export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
 export { ENTITY_KINDS, relationText } from './graph/words.ts';
@@ -92,8 +111,15 @@ export {
   spaceIn,
   spaceOf,
 } from './ids.ts';
-export { type Inquired, inquire, type Library, type Look, modelReranker } from './inquiry/inquire.ts';
-export { type LeaningQuestion, rewriteQuestion } from './inquiry/rewrite.ts';
+export {
+  type Inquired,
+  inquire,
+  type LeaningQuestion,
+  type Library,
+  type Look,
+  modelReranker,
+  rewriteQuestion,
+} from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
 export { type Climbed, climb, type Economy, RUNGS, rungName, rungOn, type Spending } from './limits/economy.ts';
 export { sweepUsual } from './limits/holds.ts';
@@ -107,10 +133,14 @@ export {
   goneSince,
   type Home,
   holdsAt,
+  idListsOf,
   isMerged,
+  KEY_OF,
+  listsOfOne,
   liveVersion,
   newest,
   newestOrNull,
+  saidIds,
   tombstoneOf,
 } from './memories/evolve.ts';
 export { type Evidence, quotedIn } from './memories/forgotten.ts';
@@ -126,10 +156,8 @@ export {
   withoutFormer,
 } from './memories/former.ts';
 export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
-export { rater } from './memories/rate.ts';
 export { ratingOf } from './memories/ratings.ts';
-export { reviewer } from './memories/review.ts';
-export { idListsOf, KEY_OF, listsOfOne, saidIds } from './memories/said-ids.ts';
+export { rater, reviewer } from './memories/review.ts';
 export { memoryWriter } from './memories/write.ts';
 export {
   draftBatch,
@@ -151,7 +179,6 @@ export {
   type LanguageCosines,
 } from './models/calibration.ts';
 export { type Book, callModel } from './models/call-model.ts';
-export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './models/copying.ts';
 export { embedAll } from './models/embed.ts';
 export {
   admitCall,
@@ -161,6 +188,7 @@ export {
   callFailed,
   callUndecided,
   chatTokens,
+  costOfUse,
   moneySpent,
   recent,
   SECONDS_COUNTED,
@@ -171,27 +199,28 @@ export {
 } from './models/limits.ts';
 export { readAnswer } from './models/parse/answer.ts';
 export { factsIn, type RawOperation } from './models/parse/listed.ts';
-export { costOfUse } from './models/prices.ts';
 export { DECIDE, EXTRACT, type ExtractInput } from './models/prompts/consolidation.ts';
 export { DECIDE_GRAPH, EXTRACT_GRAPH } from './models/prompts/graph.ts';
 export { type CustomCall, type Prompt, promptMistake, userMessage } from './models/prompts/prompt.ts';
 export { CHAT_STEPS, type ChatStep, type OtherUse, type StepChats, type StepModels } from './models/steps.ts';
 export { HASH_VECTOR_VERSION, HASHED, hashVector, LEARNT, roundedVector, type Vectors } from './models/vectors.ts';
-export type { SearchedSpace, SpaceComparison } from './moves/compare.ts';
-export { estimateMove, type MoveEstimate } from './moves/estimate.ts';
 export {
   abandonMove,
   confirmMove,
   currentMove,
+  estimateMove,
   type IndexMove,
   type IndexMoves,
   isSwitched,
+  type MoveEstimate,
   MoveRefusedError,
   type MoveState,
   moveBack,
   noteBehind,
   passes,
+  type SearchedSpace,
   type Side,
+  type SpaceComparison,
   startMove,
   switchMove,
   type WantedMove,
@@ -200,52 +229,43 @@ export {
 export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
 export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export type * from './plan.ts';
-export type * from './ports/ledger/lanes.ts';
-export { FAILURES_KEPT, replayPriority } from './ports/ledger/lanes.ts';
-export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/bundles.ts';
+export { BUNDLE_FORMAT } from './ports/ledger/bundles.ts';
 export type * from './ports/ledger/canaries.ts';
 export { addSpent, NOTHING_SPENT, OPEN_CANARY_STATES } from './ports/ledger/canaries.ts';
-export type * from './ports/ledger/owners-away.ts';
-export type * from './ports/ledger/owners-away.ts';
 export type * from './ports/ledger/erasures.ts';
 export { NOT_KEPT, REMOVED, readsOtherwise } from './ports/ledger/erasures.ts';
+export type * from './ports/ledger/feedback.ts';
 export type * from './ports/ledger/graph.ts';
-export type * from './ports/ledger/tenants.ts';
 export type * from './ports/ledger/lanes.ts';
+export { FAILURES_KEPT, replayPriority } from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
-export type * from './ports/ledger/usage.ts';
+export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/nights.ts';
+export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
-export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/ledger.ts';
-export type * from './ports/ledger/feedback.ts';
-export type * from './ports/ledger/replays.ts';
-export type * from './ports/ledger/feedback.ts';
-export type * from './ports/ledger/usage.ts';
+export type * from './ports/ledger/owners-away.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/summaries.ts';
 export type * from './ports/ledger/task-states.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export type * from './ports/ledger/tenants.ts';
-export type * from './ports/ledger/thoughts.ts';
-export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/nights.ts';
-export type * from './ports/ledger/tenants.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, outcomeOf, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
+export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/usage.ts';
 export { CALLS_KEPT_MS, CAUSES, needsCalls, USAGE_GROUPS } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';
 export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
-export type * from './ports/tools.ts';
-export { silentMeter, atOnce } from './ports/tools.ts';
 export type * from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/segments.ts';
 export type * from './ports/tools.ts';
+export { atOnce, silentMeter } from './ports/tools.ts';
 export type * from './ports/writers.ts';
 export {
   type FilledSlot,
@@ -257,21 +277,32 @@ export {
   takeLine,
 } from './profile/lines.ts';
 export { type ProfileSlot, slotsOf } from './profile/slots.ts';
-export { adoptIndex, markerOf, sameMarker } from './projection/marker.ts';
-export { project, projectWithin, type SweepDeps, sweepOutbox } from './projection/project.ts';
+export {
+  adoptIndex,
+  markerOf,
+  project,
+  projectWithin,
+  type SweepDeps,
+  sameMarker,
+  sweepOutbox,
+} from './projection/project.ts';
 export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
-export { blankedBy, creditChanges, creditScore, kept, LOOKED_FOR_MAX, laneOfReceipts } from './receipts/receipts.ts';
-export { remedyOf } from './remedies.ts';
+export { blankedBy, creditChanges, creditScore, kept, LOOKED_FOR_MAX, laneOfReceipts } from './receipts.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
 export { messagesOf } from './replays/lives.ts';
-export type { RelationDifference, RelationsResult, StudiesResult, Time } from './replays/relations.ts';
-export type { MemoryDifference, SideResult, WhatIfResult } from './replays/result.ts';
+export type {
+  MemoryDifference,
+  RelationDifference,
+  RelationsResult,
+  SideResult,
+  StudiesResult,
+  Time,
+  WhatIfResult,
+} from './replays/result.ts';
 export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
-export { withoutOwner } from './replays/without-owner.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
-export { withoutAsker } from './search/asked-for.ts';
-export { idsAsked, withBeyond } from './search/beyond.ts';
+export { hitsInApp, idsAsked, queriesInApp, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
 export {
   type Filterable,
@@ -282,8 +313,7 @@ export {
   sameFolded,
   scopeFromFilter,
 } from './search/filter/filter.ts';
-export { narrowingFilterIn } from './search/filter/narrowing.ts';
-export { filterIn, readFilter } from './search/filter/read.ts';
+export { filterIn, narrowingFilterIn, readFilter } from './search/filter/read.ts';
 export {
   best,
   bm25,
@@ -304,9 +334,9 @@ export {
   scanner,
   visible,
 } from './search/hits.ts';
-export { hitsInApp, queriesInApp } from './search/in-app.ts';
 export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
 export { type CutMade, cutAt, type Judgement, judge, type ScoredHit, scored } from './search/relevance.ts';
+export { withoutAsker } from './search/traits.ts';
 export {
   type Budgets,
   type Ceilings,
@@ -327,19 +357,12 @@ export {
 export { nightSettler } from './sleep/settle.ts';
 export { type NightOutcome, type SleepDeps, sleepLane, sweepNights } from './sleep/sleep-lane.ts';
 export { type Assessed, assessmentsOf, type SampledMessage, sampleOf } from './suites/assessed.ts';
-export { type CaseContent, contentOf } from './suites/content.ts';
+export { type CaseContent, contentOf } from './suites/cases.ts';
 export { hasPassed, whyGated } from './suites/gate.ts';
 export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';
 export { type SuiteReport, saysOf } from './suites/report.ts';
 export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';
-export {
-  maskedTask,
-  patchedTask,
-  STEP_STATES,
-  type TaskDocument,
-  taskLines,
-  waitingForApproval,
-} from './tasks/task.ts';
+export { maskedTask, patchedTask, STEP_STATES, type TaskDocument, taskLines, waitingForApproval } from './task.ts';
 export {
   DAY_MS,
   dateTextOf,
@@ -356,11 +379,9 @@ export { canonical, cleanText, estimateTokens, normaliseText } from './text/norm
 export { weightOf } from './text/support.ts';
 export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { topicsOf } from './text/topics.ts';
-export { refreshSummary } from './turns/summarize.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
-export { type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
-export { undoer } from './undo/undo.ts';
-export { withdrawer } from './undo/withdraw.ts';
+export { refreshSummary, type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
+export { undoer, withdrawer } from './undo/undo.ts';
 export { type ExportPart, exportOf, withShownQuotes } from './views/export.ts';
 export {
   conclusionView,
@@ -377,11 +398,12 @@ export {
   statementView,
   withoutPlaces,
 } from './views/views.ts';
-export { claimDeliveries, deliver, type WebhookPost, type WebhookSender } from './webhooks/deliver.ts';
 export {
   attackNotice,
   batchNotice,
   canaryNotice,
+  claimDeliveries,
+  deliver,
   deliveryIdOf,
   isRetracting,
   isWanted,
@@ -389,7 +411,9 @@ export {
   relationNotice,
   retractionNotice,
   toldAct,
-} from './webhooks/notices.ts';
+  type WebhookPost,
+  type WebhookSender,
+} from './webhooks.ts';
 export type * from './words.ts';
 export {
   besideOwner,

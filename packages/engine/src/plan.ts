@@ -1,4 +1,4 @@
-import type { Attack } from './messages/attacks.ts';
+import type { Attack } from './messages/messages.ts';
 import type { TokenUse } from './ports/models.ts';
 import type { SleepAct } from './settings.ts';
 import type { Certainty, EventKind, MemoryEvent, Millis, SaidAt, Trust, UtcOffset, VersionDetails } from './words.ts';

@@ -10,7 +10,7 @@ import type {
   ReplayStore,
   TenantId,
 } from '@slowwave/engine';
-import { type Reservation, withoutOwner, withReservation } from '@slowwave/engine/storing';
+import { type ReservedTokens, withoutOwner, withReservation } from '@slowwave/engine/storing';
 import { waitAgain } from './batches.ts';
 import { AFTER_IN_LANE } from './memories.ts';
 import { askedFor, LANE_NUMBER, type Listing, laneIdOf, laneOfUser, newestFirst, notBy, where } from './page.ts';
@@ -128,7 +128,7 @@ const scripted = storeOf<Scripts>('replays', {
   settle: write(function* (id, call) {
     const row = yield* first<StandingRow>(LOCK_STANDING, { id });
     if (row === null) return;
-    const others = (JSON.parse(row.reserved) as Reservation[]).filter((one) => one.id !== call.id);
+    const others = (JSON.parse(row.reserved) as ReservedTokens[]).filter((one) => one.id !== call.id);
     yield* run(KEEP_STANDING, { id, spent: row.spent + call.tokens, reserved: JSON.stringify(others) });
   }),
   /** Tenants have few replays that name anybody. */

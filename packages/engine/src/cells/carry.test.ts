@@ -4,11 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { bitsOfKey, ownerKeyOf } from '../ids.ts';
 import type { CellDirectory, CellPeers } from '../ports/cells.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { type DirectoryBook, directoryBook, type PlacedOwner } from './book.ts';
-import { CARRY_LEASE_MS, carryHandover, carryMove } from './carry.ts';
-import type { MoveOutcome, OwnerMove } from './move-owner.ts';
-import { planDrain } from './plan.ts';
-import { isWithin, SLOTS, type SlotRun } from './slots.ts';
+import { type DirectoryBook, directoryBook, isWithin, type PlacedOwner, SLOTS, type SlotRun } from './book.ts';
+import { planDrain } from './handovers.ts';
+import { CARRY_LEASE_MS, carryHandover, carryMove, type MoveOutcome, type OwnerMove } from './move-owner.ts';
 
 const TOOLS = fixedTools();
 const LONGEST_LEASE_MS = 120_000;

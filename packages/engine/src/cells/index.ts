@@ -1,5 +1,7 @@
 export type * from '../ports/cells.ts';
+export { promisedBy } from '../ports/ledger/bundles.ts';
 export {
+  ALL_SLOTS,
   CELL_STATES,
   type Cell,
   type CellState,
@@ -9,10 +11,17 @@ export {
   type Exception,
   firstRanges,
   isLost,
+  isWithin,
   type PlacedOwner,
+  rangeAt,
+  SLOTS,
+  type SlotRange,
+  type SlotRun,
   type TenantPlace,
+  widthOf,
+  widthsOf,
+  withGiven,
 } from './book.ts';
-export { CARRY_LEASE_MS, type CarryDeps, CLAIM_MOST_MS, carryHandover, carryMove } from './carry.ts';
 export {
   afterHandoverFailure,
   afterHandoverStep,
@@ -20,17 +29,25 @@ export {
   HANDOVER_STATES,
   type Handover,
   type HandoverState,
-} from './handover.ts';
+  type PlannedHandover,
+  planAdd,
+  planDrain,
+  planRebalance,
+} from './handovers.ts';
 export {
   afterLoss,
   afterStep,
+  CARRY_LEASE_MS,
+  type CarryDeps,
+  CLAIM_MOST_MS,
+  carryHandover,
+  carryMove,
   type MoveOutcome,
   OWNER_MOVE_STATES,
   type OwnerCopy,
   type OwnerMove,
   type OwnerMoveState,
 } from './move-owner.ts';
-export { type PlannedHandover, planAdd, planDrain, planRebalance } from './plan.ts';
 export { type ShareDeps, shareHere, shareOut, takeShare } from './share-out.ts';
 export {
   type AskedShare,
@@ -41,15 +58,3 @@ export {
   partAssumed,
   renewedFrom,
 } from './shares.ts';
-export {
-  ALL_SLOTS,
-  isWithin,
-  rangeAt,
-  SLOTS,
-  type SlotRange,
-  type SlotRun,
-  widthOf,
-  widthsOf,
-  withGiven,
-} from './slots.ts';
-export { promisedBy } from './stamp.ts';

@@ -4,27 +4,36 @@ import type { FiguresOfModel } from '../figures/figures.ts';
 import { measuredOf } from '../figures/measure.ts';
 import { rungOn } from '../limits/economy.ts';
 import { evolve, tombstoneOf } from '../memories/evolve.ts';
-import type { Attack } from '../messages/attacks.ts';
-import { economised } from '../models/economised.ts';
-import { afford } from '../models/limits.ts';
-import { costOf, usageOf, usesOf } from '../models/prices.ts';
+import type { Attack } from '../messages/messages.ts';
+import { afford, costOf, usageOf, usesOf } from '../models/limits.ts';
+import type { RawOperation } from '../models/parse/listed.ts';
 import { plannedModels } from '../models/steps.ts';
-import type { Plan } from '../plan.ts';
+import type {
+  Candidate,
+  Discard,
+  Fact,
+  FactOutcome,
+  HeldOperation,
+  Operation,
+  Plan,
+  PromptUse,
+  Remark,
+  SeenAttack,
+} from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { MemoryChange, WishToForget } from '../ports/ledger/memories.ts';
+import type { MemoryChange, Tombstone, WishToForget } from '../ports/ledger/memories.ts';
 import type { Gathered, StoredAnswer } from '../ports/ledger/thoughts.ts';
-import { type MeasuredStep, askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
+import { askedInSlices, type Cancellation, type MeasuredStep, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
 import { duePolicy, isStudied } from '../settings.ts';
-import { waitForGate } from '../suites/gate.ts';
+import { economised, waitForGate } from '../suites/gate.ts';
 import { dayOf } from '../text/dates.ts';
 import { hasFacts, isWithheld, type Memory, type MemoryEvent } from '../words.ts';
 import { decide } from './decide.ts';
 import { extract } from './extract.ts';
 import { judge } from './judge.ts';
-import { recall } from './recall.ts';
-import type { GatheredTurn, Guarded, Planned } from './values.ts';
+import { type Repeat, recall } from './recall.ts';
 
 /** Explicit writes may overtake a plan; after this many in one try the lane waits a little, and no try is counted. */
 const OVERTAKEN_MAX = 5;
@@ -322,4 +331,50 @@ function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => voi
     },
     timings: () => Object.fromEntries(spent),
   };
+}
+
+/** The value each step hands to the next. Every step adds to what it was given and calls no earlier one. */
+
+export interface GatheredTurn extends Gathered {
+  readonly turn: Turn;
+  /** Of the facts, and of what the messages say where that is embedded with them: for the index. */
+  readonly vectors?: ReadonlyMap<string, Float32Array> | undefined;
+}
+
+export interface Extracted extends GatheredTurn {
+  readonly facts: readonly Fact[];
+  readonly discards: readonly Discard[];
+  readonly remarks: readonly Remark[];
+  readonly prompts: readonly PromptUse[];
+}
+
+export interface Recalled extends Extracted {
+  readonly candidates: readonly Candidate[];
+  /** The memories behind the candidates, as the ledger has them, by id; for a batch kept to one app, as it knows them. */
+  readonly memories: ReadonlyMap<string, Memory>;
+  /** Those of them that other apps were told, too, for such a batch. */
+  readonly shared: ReadonlySet<string>;
+  /** Facts that only repeat a memory or an earlier fact, word for word: decided without a model. */
+  readonly repeats: ReadonlyMap<string, Repeat>;
+  /** Later deletions of exactly these texts, by fact. */
+  readonly tombstones: ReadonlyMap<string, Tombstone>;
+  /** Some fact is near a memory or another fact: there is something to decide. */
+  readonly undecided: boolean;
+}
+
+export interface Decided extends Recalled {
+  /** null: no model was asked. */
+  readonly asked: readonly RawOperation[] | null;
+}
+
+export interface Guarded extends Decided {
+  readonly operations: readonly Operation[];
+  readonly held: readonly HeldOperation[];
+  readonly outcomes: readonly FactOutcome[];
+  readonly attacks: readonly SeenAttack[];
+  readonly events: readonly MemoryEvent[];
+}
+
+interface Planned extends GatheredTurn {
+  readonly plan: Plan;
 }

@@ -1,6 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { ask, promptUse } from '../models/ask.ts';
-import { inHalves, isLastOfTurn } from '../models/halves.ts';
+import { ask, inHalves, isLastOfTurn, promptUse } from '../models/ask.ts';
 import { operationsIn, type RawOperation } from '../models/parse/listed.ts';
 import { DECIDE, type DecideInput } from '../models/prompts/consolidation.ts';
 import { customPrompt, type Prompt } from '../models/prompts/prompt.ts';
@@ -13,8 +12,8 @@ import { localIsoOf } from '../text/dates.ts';
 import { cleanText, surelyFits } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
 import type { BatchSettings } from '../words.ts';
+import type { Decided, Recalled } from './consolidate.ts';
 import { candidatesByFact } from './recall.ts';
-import type { Decided, Recalled } from './values.ts';
 
 /**
  * Asks what the facts do to their neighbours; not at all where nothing is near, or all is a repeat. One call, unless

@@ -11,10 +11,10 @@ import type { Discard, PromptUse } from '../plan.ts';
 import { type Cancellation, inSlices } from '../ports/tools.ts';
 import { Wording } from '../text/normalise.ts';
 import { isWithheld, type Memory, type Message } from '../words.ts';
+import type { Extracted, GatheredTurn } from './consolidate.ts';
 import { type Admitted, admit } from './extract/admit.ts';
 import { cutIntoParts, infer, messageShown } from './extract/infer.ts';
 import { idleReason, secretReason } from './extract/rules.ts';
-import type { Extracted, GatheredTurn } from './values.ts';
 
 /** Makes facts of the new messages, the way their batch asks for. */
 export async function extract(given: EngineDeps, gathered: GatheredTurn, cancel: Cancellation): Promise<Extracted> {

@@ -1,22 +1,21 @@
 import type { EngineDeps } from '../deps.ts';
 import { holdsAt, lastSaidAt } from '../memories/evolve.ts';
-import { attacksInLong } from '../messages/attacks.ts';
-import { clockText, isFromTheFuture, type Spoken, spokenOf } from '../messages/messages.ts';
+import { attacksInLong, clockText, isFromTheFuture, type Spoken, spokenOf } from '../messages/messages.ts';
 import type { RawOperation } from '../models/parse/listed.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, SeenAttack } from '../plan.ts';
-import type { Tombstone } from '../ports/ledger/memories.ts';
-import { pages } from '../ports/ledger/ledger.ts';
 import type { Review } from '../ports/ledger/feedback.ts';
+import { pages } from '../ports/ledger/ledger.ts';
+import type { Tombstone } from '../ports/ledger/memories.ts';
 import { atOnce, inSlices, type Sliced } from '../ports/tools.ts';
 import { isoOf } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { type Comparable, overlap, termSet } from '../text/terms.ts';
 import { type JsonObject, type Memory, type MemoryEvent, type Message, saidBefore } from '../words.ts';
-import { isOwnWish, isWishToForget } from './extract/own-wish.ts';
+import type { Decided, Guarded } from './consolidate.ts';
+import { isOwnWish, isWishToForget } from './extract/rules.ts';
 import { Bench, type GuardInput } from './guard/bench.ts';
 import { add, carryOutAll, describe, forgetAsked, say, type Wording } from './guard/wishes.ts';
 import type { Repeat } from './recall.ts';
-import type { Decided, Guarded } from './values.ts';
 
 /** Holds the wishes of the model against the rules: what comes out may be applied. */
 export async function judge(deps: EngineDeps, decided: Decided): Promise<Guarded> {

@@ -5,13 +5,12 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone } from '../ports/ledger/memories.ts';
 import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Sliced } from '../ports/tools.ts';
+import { queriesInApp, toldTo } from '../search/beyond.ts';
 import { cosine, type FusedHit, fuse } from '../search/hits.ts';
-import { queriesInApp, toldTo } from '../search/in-app.ts';
 import { topicsIn } from '../search/traits.ts';
 import { factTerms } from '../text/claims.ts';
-import { withoutFrame } from '../text/frame.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { once, overlap } from '../text/terms.ts';
+import { once, overlap, withoutFrame } from '../text/terms.ts';
 import type { LaneId, Memory, TenantId } from '../words.ts';
 
 /** One memory near a fact, with the raw scores that found it. */

@@ -12,13 +12,14 @@ import type { Tombstone, Unindexed } from '../ports/ledger/memories.ts';
 import type { IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Cancellation, inSlices, type Sliced, type Tools } from '../ports/tools.ts';
 import { NOTHING_SAID, pointsOf, textsOf, vectorTextsOfMessages } from '../projection/make-points.ts';
-import { markerOf, sameMarker } from '../projection/marker.ts';
+import { markerOf, sameMarker } from '../projection/project.ts';
 import { scan } from '../search/hits.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
 import { saysChange } from '../text/wording.ts';
 import { type Memory, type Millis, saidBefore } from '../words.ts';
-import { isWishToForget } from './extract/own-wish.ts';
+import type { Extracted, Recalled } from './consolidate.ts';
+import { isWishToForget } from './extract/rules.ts';
 import { isProcedure, PROCEDURAL } from './extract.ts';
 import {
   askIndex,
@@ -32,7 +33,6 @@ import {
   ownTombstones,
   pairNear,
 } from './nearest.ts';
-import type { Extracted, Recalled } from './values.ts';
 
 /** Finds for each fact the owner's nearest memories, those the index does not have yet included. */
 export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Cancellation): Promise<Recalled> {

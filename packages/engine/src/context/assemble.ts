@@ -12,24 +12,29 @@ import {
   type FactItem,
   factItem,
   factItems,
+  inOrderOfTelling,
   isFact,
   markedLine,
   type PendingItem,
   pendingItems,
   type RelationItem,
+  type Retold,
   type Room,
   relationItems,
   SECTIONS,
   type SectionName,
+  STALE_PART_MAX,
   saySame,
+  staying,
   summaryItems,
   summaryLine,
+  type ToldFact,
   TURN_TOKENS,
   taskItems,
+  toldBy,
   turnsOf,
   worthShowing,
 } from './items.ts';
-import { inOrderOfTelling, type Retold, STALE_PART_MAX, staying, type ToldFact, toldBy } from './told.ts';
 
 /** Fewer terms ("yes, that one") say too little by themselves: what was said before helps. */
 const TERMS_ENOUGH = 6;

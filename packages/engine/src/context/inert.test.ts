@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onOneLine, quoted } from './harmless.ts';
+import { onOneLine, quoted } from './items.ts';
 
 const BLACK_FLAG = '\u{1F3F4}';
 const spelled = (letters: string): string =>

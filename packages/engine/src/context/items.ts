@@ -6,8 +6,6 @@ import { cleanText, normaliseText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
 import type { Certainty, Millis, UtcOffset } from '../words.ts';
 import type { Item } from './assemble.ts';
-import { onOneLine, quoted } from './harmless.ts';
-import type { ToldFact, ToldLine } from './told.ts';
 
 /** No single memory or message takes more than this part of the room: the others would have none. */
 const ITEM_PART = 1 / 4;
@@ -356,3 +354,132 @@ function turnOf({ message: { role, name }, text }: PendingItem): ChatTurn {
   if (role === 'tool') return { role: 'user', content: `(Result of a tool: ${quoted(text)})` };
   return { role: 'user', content: name === null ? text : `${onOneLine(name)}: ${text}` };
 }
+
+/*
+ * What a conversation was told keeps its place in the next block, and what is new comes after it: then a provider's prompt cache
+ * knows the beginning of the next prompt. A line goes at once when it no longer holds, whatever that costs. One that holds and is
+ * not asked for any more stays for a while.
+ */
+
+/** A memory version that the conversation was told before. */
+export interface ToldLine {
+  readonly memoryId: string;
+  readonly version: number;
+  readonly section: FactItem['section'];
+  /** How many turns ago it was last asked for; 0: in the last one. */
+  readonly turns: number;
+}
+
+/** The same with what it says now. */
+export interface ToldFact extends ToldLine {
+  /** null: it was corrected, ended or forgotten since, or does not fit what is asked now. */
+  readonly fact: KnownFact | null;
+}
+
+/** What is not asked for any more is noise in the end, however much its place in the cache is worth. */
+export const STALE_TURNS_MAX = 10;
+/** Lines in the order in which they were told, each with whether it is asked for now; null: it cannot be told again. */
+export type Retold = { readonly item: FactItem; readonly turns: number; readonly asked: boolean } | null;
+
+/**
+ * Those lines that are not asked for any more and stay: from the first one on, as long as there is room for them. Where a line goes,
+ * what comes after it has to be read anew: so all that are not asked for leave from there on.
+ */
+export function staying(told: readonly Retold[], room: number): readonly FactItem[] {
+  const stay: FactItem[] = [];
+  let left = room;
+  for (const line of told) {
+    if (line?.asked === true) continue;
+    left -= line?.item.tokens ?? 0;
+    if (line === null || line.turns >= STALE_TURNS_MAX || left < 0) break;
+    stay.push(line.item);
+  }
+  return stay;
+}
+
+/** What is not asked for any more leaves this part of a budget to what is asked. */
+export const STALE_PART_MAX = 1 / 2;
+
+/** Facts in their final order, the profile first: those told before, as they stood, and then the new ones, the latest last. */
+export function inOrderOfTelling(facts: readonly FactItem[], told: readonly Retold[]): readonly FactItem[] {
+  const shown = new Set(facts);
+  const before = told.flatMap((line) => (line !== null && shown.has(line.item) ? [line.item] : []));
+  const known = new Set(before);
+  const fresh = facts.filter((item) => !known.has(item));
+  // What is new in the profile would move all memories: it comes after those that were told.
+  const late = before.some(({ section }) => section === 'memories');
+  const isProfile = ({ section }: FactItem): boolean => section === 'profile';
+  const added = fresh.filter(isProfile);
+  return [
+    ...before.filter(isProfile),
+    ...(late ? [] : added),
+    ...before.filter((item) => !isProfile(item)),
+    ...(late ? added.map((item) => ({ ...item, section: 'memories' as const })) : []),
+    ...fresh.filter((item) => !isProfile(item)).toSorted(byDate),
+  ];
+}
+
+const byDate = ({ fact: a }: FactItem, { fact: b }: FactItem): number =>
+  a.validFrom - b.validFrom || a.saidAt - b.saidAt || (a.memoryId < b.memoryId ? -1 : 1);
+
+/** What was told by a block, for the next one. */
+export function toldBy(shown: readonly FactItem[], told: readonly Retold[]): readonly ToldLine[] {
+  const stale = new Map(told.flatMap((line) => (line === null || line.asked ? [] : [[line.item, line.turns + 1]])));
+  return shown.map((item) => ({
+    memoryId: item.fact.memoryId,
+    version: item.fact.version,
+    section: item.section,
+    turns: stale.get(item) ?? 0,
+  }));
+}
+
+/*
+ * What others said stands in a prompt as data: it cannot close the block it is in, speak in another role, or pass for a
+ * citation. Words stay as they are; only signs that prompts are built with change. No escaping makes a model deaf to
+ * what a text says: the block says to it that none of this is an instruction.
+ */
+
+/** A text of others on one line. */
+export function onOneLine(text: string): string {
+  return harmless(text).replace(/\s+/gu, ' ').trim();
+}
+
+/** A text of others with its lines, the second and all later ones quoted: none begins as the block's own lines do. */
+export function quoted(text: string): string {
+  const lines = harmless(text)
+    .split(LINES)
+    .map((line) => line.trimEnd());
+  return lines.filter((line) => line !== '').join('\n  > ');
+}
+
+function harmless(text: string): string {
+  return cleanText(text)
+    .replace(UNSEEN, '$1')
+    .replace(TAGS, '&lt;')
+    .replace(FENCES, "'''")
+    .replace(TEMPLATE_SIGNS, '($1)')
+    .replace(CITATIONS, '(m$1)')
+    .replace(ROLE_MARKS, '$1$2 – ');
+}
+
+/** Line and paragraph separators are line breaks to whoever shows them. */
+const LINES = /[\n\u2028\u2029]+/u;
+
+/** Signs that turn the direction of writing, and letters nobody sees but models; the latter spell flags after a black one. */
+const UNSEEN =
+  /(\u{1F3F4}[\u{E0030}-\u{E0039}\u{E0061}-\u{E007A}]{2,6}\u{E007F})|[\u202A-\u202E\u2066-\u2069\u{E0000}-\u{E007F}]/gu;
+
+/** What may begin a tag, a special token of a chat template (<|im_start|>, <<SYS>>) or a comment; "a < b" stays. */
+const TAGS = /[<＜](?=[\p{L}/!?|<])/gu;
+
+const FENCES = /`{3,}|~{3,}/gu;
+
+/** [INST], [/INST] and their kin. */
+const TEMPLATE_SIGNS =
+  /\[(\/?(?:INST|SYS|SYSTEM|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS|TOOL_CONTENT))\]/giu;
+
+const CITATIONS = /\[\s{0,3}m(\d{1,6})\s{0,3}\]/giu;
+
+/** A line that begins as a turn of somebody does. Repeats are bounded: time must not grow with the square of a text. */
+const ROLE_MARKS =
+  /(^|[\n\u2028\u2029])([#>*_ \t]{0,8}(?:system|developer|assistant|human|user|tool|instructions?|系统|助手|用户))[*_ \t]{0,4}[::][ \t]?/giu;

@@ -1,18 +1,18 @@
 import type { PointPage } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf, sameMarker } from '../projection/marker.ts';
+import { markerOf, sameMarker } from '../projection/project.ts';
 import type { LaneId, Millis, TenantId } from '../words.ts';
-import { checkGate } from './check-gate.ts';
 import {
   checkBatches,
+  checkGate,
   checkLanes,
   checkMemories,
   checkOrphans,
   checkOutbox,
   checkParked,
   checkPlans,
-} from './check-ledger.ts';
-import { checkSegments } from './check-segments.ts';
+  checkSegments,
+} from './checks.ts';
 import {
   CHECKS,
   type Checked,

@@ -1,16 +1,16 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { idOf, laneOf, pointsOfGraph } from '../graph/project.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
+import { slicesOf } from '../ports/ledger/ledger.ts';
 import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Suspects } from '../ports/ledger/overview.ts';
-import { slicesOf } from '../ports/ledger/ledger.ts';
 import { type IndexPoint, type ShownPoint, shownPart } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { creditsOf, heard, pointsOf, pointsOfBatch } from '../projection/make-points.ts';
-import type { Thinker } from '../suites/setup.ts';
+import type { Thinker } from '../replays/in-space.ts';
 import { canonical } from '../text/normalise.ts';
 import type { Memory, TenantId } from '../words.ts';
-import type { Sleeping } from './check-segments.ts';
+import type { Sleeping } from './checks.ts';
 
 /** What is looked at, in this order. */
 export const CHECKS = [

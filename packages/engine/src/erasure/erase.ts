@@ -2,8 +2,8 @@ import type { EngineDeps } from '../deps.ts';
 import type { Erasure } from '../ports/ledger/erasures.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { ErasureHandler, ErasureQueue } from '../ports/writers.ts';
-import { forgetInReplays } from '../replays/without-owner.ts';
 import type { LaneId, Millis } from '../words.ts';
+import { forgetInReplays } from './request.ts';
 
 /** Rows of one kind that go in one transaction: a few milliseconds, so that others can write in between. */
 const SLICE = 50;

@@ -1,5 +1,6 @@
 import { engineBench, fakeChat } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
+import { figuresAgainst } from '../suites/cases.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import {
   compare,
@@ -12,7 +13,6 @@ import {
   wilson,
 } from './compare.ts';
 import { addFigures, type Figures, figureValue } from './figures.ts';
-import { figuresAgainst } from './gold.ts';
 import { figuresOf, languageOf, measuredIn, negates, sentencesAround, subjectOf } from './measure.ts';
 
 interface Said {

@@ -14,8 +14,8 @@ import { describe, expect, it } from 'vitest';
 import { inquire, type Library, modelReranker } from '../inquiry/inquire.ts';
 import type { Readable } from '../inquiry/think.ts';
 import { DECIDE, DESCRIBE_IMAGE, EXTRACT, SUMMARIZE } from '../models/prompts/consolidation.ts';
-import type { Prompt } from '../models/prompts/prompt.ts';
 import { RECALL_STEP, RERANK } from '../models/prompts/inquiry.ts';
+import type { Prompt } from '../models/prompts/prompt.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT, type JsonObject } from '../words.ts';
 

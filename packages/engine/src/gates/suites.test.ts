@@ -8,7 +8,7 @@ import { liveVersion } from '../memories/evolve.ts';
 import { LEARNT } from '../models/vectors.ts';
 import type { Replay, SuiteCase } from '../ports/ledger/replays.ts';
 import type { Embedder } from '../ports/models.ts';
-import { contentOf } from '../suites/content.ts';
+import { contentOf } from '../suites/cases.ts';
 import { recordSuite } from '../suites/record.ts';
 import type { SuiteReport } from '../suites/report.ts';
 import { terms } from '../text/terms.ts';

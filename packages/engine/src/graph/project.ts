@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError } from '../errors.ts';
-import { listsOfOne } from '../memories/said-ids.ts';
+import { listsOfOne } from '../memories/evolve.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphItem, ProjectedItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';

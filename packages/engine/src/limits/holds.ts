@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
 import { payerOf } from '../ids.ts';
 import { budgetWait } from '../models/limits.ts';
-import type { Hold, HoldKind, Room, Use, CallFor } from '../ports/ledger/usage.ts';
+import type { CallFor, Hold, HoldKind, Room, Use } from '../ports/ledger/usage.ts';
 import type { Tools } from '../ports/tools.ts';
 import type { TenantSettings } from '../settings.ts';
 import { dayOf } from '../text/dates.ts';

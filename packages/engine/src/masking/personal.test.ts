@@ -2,7 +2,7 @@ import { engineBench, estimatingTokenizer, fakeChat, newBatch, newMessage, setti
 import { describe, expect, it, test } from 'vitest';
 import { pendingItems, worthShowing } from '../context/items.ts';
 import { pointsOfBatch } from '../projection/make-points.ts';
-import { toSummarize } from '../turns/summarize.ts';
+import { toSummarize } from '../turns/take-turn.ts';
 import type { Message } from '../words.ts';
 import { maskPersonal, withPolicy } from './personal.ts';
 

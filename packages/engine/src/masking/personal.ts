@@ -1,8 +1,7 @@
 import type { NewBatch } from '../ports/ledger/lanes.ts';
 import type { PersonalPolicy } from '../settings.ts';
 import { type BatchSettings, type Content, isWithheld, type Json, type JsonObject, type Withheld } from '../words.ts';
-import { cardNumbersIn } from './card-numbers.ts';
-import { type Place, replaced } from './secrets.ts';
+import { cardNumbersIn, type Place, replaced } from './secrets.ts';
 
 /**
  * A batch as the tenant's policy lets it be stored. Nothing that comes after knows what was there: not the ledger, not a

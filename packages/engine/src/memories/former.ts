@@ -1,6 +1,6 @@
 import { REMOVED } from '../ports/ledger/erasures.ts';
-import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { Review, RewrittenReview, Undo } from '../ports/ledger/feedback.ts';
+import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { IndexPoint } from '../ports/search-index.ts';
 import type { Tools } from '../ports/tools.ts';
 import { saidAsOf, saysAt } from '../search/hits.ts';

@@ -6,9 +6,8 @@ import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT, type Memory, type Rating } from '../words.ts';
 import { liveVersion } from './evolve.ts';
 import { inApp } from './in-app.ts';
-import { rater } from './rate.ts';
 import { ratingOf } from './ratings.ts';
-import { reviewer } from './review.ts';
+import { rater, reviewer } from './review.ts';
 import { memoryWriter } from './write.ts';
 
 const ALL = { limit: 100, cursor: null };

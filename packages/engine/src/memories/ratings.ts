@@ -1,5 +1,5 @@
 import type { Credit } from '../ports/ledger/feedback.ts';
-import { creditScore } from '../receipts/receipts.ts';
+import { creditScore } from '../receipts.ts';
 import type { Mark, Memory, Millis, Rating } from '../words.ts';
 import { holdingMarks, liveVersion, stretchesOf, unretracted } from './evolve.ts';
 

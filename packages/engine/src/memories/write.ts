@@ -1,16 +1,28 @@
 import type { EngineDeps } from '../deps.ts';
+import { endsOf, graphOf } from '../graph/fold.ts';
+import { type Entity, type Relation, relationText, type Statement } from '../graph/words.ts';
 import { eventIdOf, ownerBitsOf } from '../ids.ts';
-import { attacksIn } from '../messages/attacks.ts';
-import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
+import { attacksIn } from '../messages/messages.ts';
 import type { Paged } from '../ports/ledger/ledger.ts';
+import type { MemoryChange, Proposal } from '../ports/ledger/memories.ts';
 import { portionsOf } from '../ports/tools.ts';
-import type { MemoryPatch, MemoryWriter, NewMemory, Refusal, RemoveAllResult, WriteResult } from '../ports/writers.ts';
+import type {
+  Fall,
+  MemoryPatch,
+  MemoryWriter,
+  NewMemory,
+  Refusal,
+  RemoveAllResult,
+  WriteResult,
+} from '../ports/writers.ts';
 import { type ProjectDeps, projectNow } from '../projection/project.ts';
 import { type Filter, filterableOf, matches } from '../search/filter/filter.ts';
 import { normaliseText } from '../text/normalise.ts';
 import {
   besideOwner,
   isUnder,
+  type LaneId,
+  type Mark,
   type Memory,
   type MemoryEvent,
   type MemoryVersion,
@@ -22,12 +34,22 @@ import {
   underOf,
   type VersionDetails,
 } from '../words.ts';
-import { evolve, type Home, inEffect, isOfForgotten, lastSaidAt, liveVersion, newest, tombstoneOf } from './evolve.ts';
-import { fallOf } from './fall.ts';
-import { isRemoved } from './former.ts';
+import {
+  evolve,
+  type Home,
+  idListsOf,
+  inEffect,
+  isOfForgotten,
+  KEY_OF,
+  lastSaidAt,
+  liveVersion,
+  newest,
+  SAID_KINDS,
+  saidIds,
+  tombstoneOf,
+} from './evolve.ts';
+import { isHollow, isRemoved } from './former.ts';
 import { isShared } from './in-app.ts';
-import { idListsOf, saidIds } from './said-ids.ts';
-import { fallsWithout } from './withdrawn.ts';
 
 /** What an explicit write works with: nothing that thinks. */
 export type WriteDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
@@ -362,3 +384,86 @@ export async function write(
 }
 
 const WRITTEN = { fully: 'written', words: 'words', later: 'unprojected' } as const;
+
+/** What falls with a memory that is forgotten, and what stays although it leans on the same. Reads only. */
+async function fallOf({ ledger }: Pick<EngineDeps, 'ledger'>, { tenant, lane, id }: Memory): Promise<Fall> {
+  const { messages, statements } = await ledger.memories.leaning(lane, id);
+  const summaries = (await ledger.contents.summaries(lane)).length;
+  return { messages, ...(await fallInGraph(ledger, { tenant, lane, falling: statements })), summaries };
+}
+
+interface Falling {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly falling: readonly Statement[];
+}
+
+type InGraph = Pick<Fall, 'relations' | 'weakened' | 'entities'>;
+
+/** The part of the graph that the statements are about, folded with them and without. */
+async function fallInGraph(ledger: EngineDeps['ledger'], { tenant, lane, falling }: Falling): Promise<InGraph> {
+  if (falling.length === 0) return { relations: [], weakened: [], entities: [] };
+  const ends = [...new Set(falling.flatMap(endsOf))];
+  const counting = (await ledger.graph.statements(lane, { entities: ends })).filter(({ counts }) => counts);
+  const all = counting.map(({ statement }) => statement);
+  const gone = new Set(falling.map(({ id }) => id));
+  const left = all.filter(({ id }) => !gone.has(id));
+  const entities = await ledger.graph.entities(tenant, [...new Set(all.flatMap(endsOf))]);
+  const self = entities.find((entity) => entity.self)?.id ?? null;
+  const [before, after] = [graphOf(entities, all, self), graphOf(entities, left, self)];
+  const kept = new Map(after.relations.map((relation) => [endsText(relation), relation]));
+  const named = new Map(entities.map((entity) => [entity.id, entity]));
+  const shown = (relation: Relation) => ({ id: relation.id, text: textOf(relation, named) });
+  const isWeaker = (relation: Relation): boolean =>
+    (kept.get(endsText(relation))?.messageIds.length ?? 0) < relation.messageIds.length;
+  return {
+    relations: before.relations.filter((one) => !kept.has(endsText(one))).map(shown),
+    weakened: before.relations.filter((one) => kept.has(endsText(one)) && isWeaker(one)).map(shown),
+    entities: entities
+      .filter(({ id }) => ends.includes(id) && !left.some((statement) => endsOf(statement).includes(id)))
+      .map(({ id, name }) => ({ id, name })),
+  };
+}
+
+const endsText = ({ source, relationship, destination }: Relation): string =>
+  [source, relationship, destination].join(' ');
+
+const textOf = (relation: Relation, named: ReadonlyMap<string, Entity>): string =>
+  relationText({
+    sourceName: named.get(relation.source)?.name ?? '',
+    relationship: relation.relationship,
+    destinationName: named.get(relation.destination)?.name ?? '',
+  });
+
+/** The revisions of what was said under all of these ids, and counts. */
+export const saidUnder = ({ timeline }: Pick<Memory, 'timeline'>, named: NamedIds): readonly number[] =>
+  inEffect(timeline).flatMap((mark) => (isSaidUnder(mark, named) ? [mark.revision] : []));
+
+const isSaidUnder = (mark: Mark, named: NamedIds): boolean =>
+  mark.kind === 'said' &&
+  mark.under !== undefined &&
+  SAID_KINDS.every((kind) => named[KEY_OF[kind]] === undefined || named[KEY_OF[kind]] === mark.under?.[KEY_OF[kind]]);
+
+/**
+ * Whether nothing is left of a memory without what was said under these ids: it belongs to one of them, nobody said it elsewhere, or
+ * what was said elsewhere does not hold now. A change by a request is not a saying of its own.
+ */
+export function fallsWithout(memory: Memory, named: NamedIds): boolean {
+  const { kind, id } = memory.owner;
+  if (kind !== 'user' && named[KEY_OF[kind]] === id) return true;
+  const isOthers = (mark: Mark): boolean =>
+    mark.kind === 'said' && mark.under !== undefined && !isSaidUnder(mark, named);
+  if (!inEffect(memory.timeline).some(isOthers)) return true;
+  const left = without(memory, saidUnder(memory, named));
+  return liveVersion(left) === null || isHollow(left);
+}
+
+/** The memory as if these marks did not count. */
+function without(memory: Memory, retracts: readonly number[]): Memory {
+  const { revision, updatedAt: recordedAt } = memory;
+  const timeline: readonly Mark[] = [
+    ...memory.timeline,
+    { kind: 'retracted', revision: revision + 1, retracts, recordedAt },
+  ];
+  return evolve(memory, { ...memory, timeline }, []);
+}

@@ -4,9 +4,9 @@ import type { Turn } from '../ports/ledger/lanes.ts';
 import type { SentCall } from '../ports/ledger/usage.ts';
 import type { ChatCall } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
+import { economised } from '../suites/gate.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import { callModel, callOfTurn, causeOf } from './call-model.ts';
-import { economised } from './economised.ts';
 import { type ChatStep, chatsOf } from './steps.ts';
 
 /** As well the fault of a provider that is down as of an input that it cannot bear. */

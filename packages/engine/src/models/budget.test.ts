@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { dayOf } from '../text/dates.ts';
-import { budgetWait, hasBudget, usedUp } from './limits.ts';
-import { costOf, usesOf } from './prices.ts';
+import { budgetWait, costOf, hasBudget, usedUp, usesOf } from './limits.ts';
 
 const HOUR = 3_600_000;
 const MIDNIGHT = Date.UTC(2026, 2, 2);

@@ -1,9 +1,9 @@
 import { createMemoryLedger, fixedTools, NEVER } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import type { Embedder } from '../ports/models.ts';
-import { withoutAsker } from '../search/asked-for.ts';
-import { hashVector } from './vectors.ts';
+import { withoutAsker } from '../search/traits.ts';
 import { calibrate, keepCalibration, knownCalibration, SAMPLES } from './calibration.ts';
+import { hashVector } from './vectors.ts';
 
 /** What each text of the samples is about: a number of its own for each sample, and the language. */
 const ABOUT = new Map(

@@ -1,8 +1,8 @@
 import type { ModelStore } from '../ports/ledger/ledger.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { withoutAsker } from '../search/asked-for.ts';
 import { cosine } from '../search/hits.ts';
+import { withoutAsker } from '../search/traits.ts';
 import type { JsonObject } from '../words.ts';
 import { embedAll } from './embed.ts';
 import { LEARNT, type QuestionCosines, type Vectors } from './vectors.ts';

@@ -1,15 +1,18 @@
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, wasAsked } from '../errors.ts';
+import { EngineError, FencedError, wasAsked } from '../errors.ts';
 import { spaceIn } from '../ids.ts';
+import { checkHolds } from '../limits/holds.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { UsageStep } from '../ports/ledger/overview.ts';
+import { type UsageStep, usageStepOf } from '../ports/ledger/overview.ts';
 import type { CallFor, Cause, SentCall, SettledCall, UsageStore } from '../ports/ledger/usage.ts';
-import type { MeasuredCall, TurnIds, Cancellation } from '../ports/tools.ts';
 import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
+import type { Cancellation, MeasuredCall, TurnIds } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { estimateTokens } from '../text/normalise.ts';
+import { failureOf } from '../views/views.ts';
 import type { TenantId } from '../words.ts';
-import { costOfUse } from './prices.ts';
+import type { Asking } from './ask.ts';
+import { batched, costOfUse } from './limits.ts';
 
 /** Who calls a model. */
 export interface Caller {
@@ -63,7 +66,7 @@ export async function callModel(caller: Caller, call: ChatCall): Promise<Called>
   const recordFailed = (error: unknown): void => {
     const model = error instanceof EngineError ? error.model : null;
     record(model ?? chat.name, {
-      failure: failureOf(error),
+      failure: failureCodeOf(error),
       usage: mayBePaid(error) ? mayUse(call) : NOTHING,
       cost: 0,
     });
@@ -137,7 +140,8 @@ const NOTHING: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 const mayBePaid = (error: unknown): boolean => !(error instanceof EngineError) || error.read;
 
-const failureOf = (error: unknown): MeasuredCall['failure'] => (error instanceof EngineError ? error.code : 'unknown');
+const failureCodeOf = (error: unknown): MeasuredCall['failure'] =>
+  error instanceof EngineError ? error.code : 'unknown';
 
 /** Where a call is counted: before it is sent, and when it has ended. */
 export interface Book {
@@ -188,8 +192,56 @@ const IMAGE_TOKENS = 2_000;
 const TO_BE_SAFE = 1.2;
 
 /** What a call may have used that is never answered: rather more than less, so that the bill is not above it. */
-export function mayUse({ system, user, schema, images = [] }: ChatCall): TokenUse {
+function mayUse({ system, user, schema, images = [] }: ChatCall): TokenUse {
   const texts = [system, user, JSON.stringify(schema)].reduce((sum, text) => sum + estimateTokens(text), 0);
   const promptTokens = Math.ceil(texts * TO_BE_SAFE) + images.length * IMAGE_TOKENS;
   return { promptTokens, completionTokens: Math.max(ANSWER_TOKENS, Math.ceil(estimateTokens(user) * TO_BE_SAFE)) };
+}
+
+/** A provider answers a job within a day; an hour more, and the question is asked by itself. */
+const UNTIL_MS = 25 * 3_600_000;
+
+interface Waiting {
+  readonly step: string;
+  readonly inputHash: string;
+  readonly call: ChatCall;
+}
+
+/**
+ * Throws where a question of backfill waits for a job of the provider, which the batches then say, or for who is held. It returns where
+ * the question is to be asked now.
+ */
+export async function waitForBulk(
+  { deps, turn }: Pick<Asking, 'deps' | 'turn'>,
+  { step, inputHash, call }: Waiting,
+): Promise<void> {
+  const { bulk, chat, ledger, tools } = deps;
+  // A preview is of no batch.
+  if (bulk === null || bulk.model !== chat.name || turn.batchIds.length === 0) return;
+  const now = tools.now();
+  const waits = new EngineError(
+    'this backfill waits for a batch job at the model provider, which finishes within a day at a lower price; a live message takes it out of the job',
+    { code: 'waits_for_batch', retryable: true, retryAfterMs: UNTIL_MS, countsAsTry: false },
+  );
+  const { name, system, user, schema } = call;
+  const model = batched(bulk.model);
+  const usage = mayUse(call);
+  const rules = await ledger.settings.get(turn.tenant);
+  const of = callOfTurn(turn, usageStepOf(step));
+  await checkHolds(deps, { of, rules });
+  const counted = { ...of, model, usage, cost: costOfUse(model, usage, rules.prices) };
+  const { kind } = await ledger.bulk.ask(turn, {
+    ...{
+      id: tools.id('ask'),
+      step,
+      inputHash,
+      call: { name, system, user, schema },
+      counted,
+      now,
+      until: now + UNTIL_MS,
+    },
+    why: failureOf(waits, now),
+  });
+  if (kind === 'fenced') throw new FencedError(turn.consolidationId);
+  if (kind === 'waits') throw waits;
 }

@@ -1,6 +1,5 @@
-import { withoutFrame } from '../text/frame.ts';
 import { normaliseText } from '../text/normalise.ts';
-import { charactersAndPairs, porterStem, STOP_WORDS, type Word, wordsOf } from '../text/terms.ts';
+import { charactersAndPairs, porterStem, STOP_WORDS, type Word, withoutFrame, wordsOf } from '../text/terms.ts';
 
 // Vectors: how those of a model read, how hashed ones are made, and how all of them are kept.
 

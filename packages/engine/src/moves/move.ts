@@ -1,11 +1,34 @@
 import type { EngineDeps, MessagesInIndex } from '../deps.ts';
+import { spaceIn } from '../ids.ts';
+import { liveVersion } from '../memories/evolve.ts';
+import { embedAll } from '../models/embed.ts';
+import type { Vectors } from '../models/vectors.ts';
+import type { Receipt } from '../ports/ledger/feedback.ts';
 import type { Ledger } from '../ports/ledger/ledger.ts';
-import type { BuildNote, IndexMarker } from '../ports/search-index.ts';
+import type { Embedder } from '../ports/models.ts';
+import {
+  type BuildNote,
+  type IndexLane,
+  type IndexMarker,
+  type SearchIndex,
+  SHELVES,
+  type ShownPoint,
+} from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf } from '../projection/marker.ts';
-import type { JsonObject, LaneId, Millis } from '../words.ts';
-import type { SpaceComparison } from './compare.ts';
-import type { MoveEstimate } from './estimate.ts';
+import { vectorTextOf } from '../projection/make-points.ts';
+import { markerOf } from '../projection/project.ts';
+import { rank } from '../search/rank.ts';
+import { withoutAsker } from '../search/traits.ts';
+import { terms } from '../text/terms.ts';
+import {
+  besideOwner,
+  type JsonObject,
+  type LaneId,
+  type Memory,
+  type Millis,
+  type NamedIds,
+  ownerOf,
+} from '../words.ts';
 import type { Space } from './write-in.ts';
 
 /**
@@ -233,3 +256,188 @@ export class MoveRefusedError extends Error {
 }
 
 const refused = (message: string): MoveRefusedError => new MoveRefusedError(message);
+
+/** What filling an index takes, about. */
+export interface MoveEstimate {
+  readonly texts: number;
+  readonly tokens: number;
+}
+
+type EstimateDeps = Pick<EngineDeps, 'ledger' | 'tokenizer'> & {
+  /** The one in use. */
+  readonly index: SearchIndex;
+  readonly settings: { readonly messagesInIndex: MessagesInIndex };
+};
+
+/** Points whose texts are counted: of these follows how long a text is. */
+const SAMPLE = 500;
+
+/** Counts the points of the index in use, and the tokens of some of them. */
+export async function estimateMove(deps: EstimateDeps): Promise<MoveEstimate> {
+  const { ledger, index, settings, tokenizer } = deps;
+  const shelves = SHELVES.filter((shelf) => shelf !== 'messages' || settings.messagesInIndex === 'hybrid');
+  const { points } = await index.page(null, SAMPLE);
+  const tokensOf = (point: ShownPoint): number => tokenizer.count(vectorTextOf(point));
+  let [texts, tokens] = [0, 0];
+  for (const shelf of shelves) {
+    let count = 0;
+    for (const tenant of await ledger.audit.tenants()) count += await index.count(tenant, shelf);
+    const some = points.filter((point) => point.shelf === shelf).map(tokensOf);
+    const usual = some.length === 0 ? USUAL_TOKENS : some.reduce((sum, one) => sum + one, 0) / some.length;
+    texts += count;
+    tokens += count * usual;
+  }
+  return { texts, tokens: Math.round(tokens) };
+}
+
+/** Of a sentence, where the sample has none of its kind. */
+const USUAL_TOKENS = 15;
+
+/** A space as searches use it. */
+export interface SearchedSpace extends Space {
+  /** Embeds what is asked. */
+  readonly queries: Embedder;
+  /** How its vectors read. */
+  vectors(): Vectors;
+}
+
+export interface SpaceComparison {
+  readonly questions: number;
+  /** How many of them somebody asked; the others are texts of memories. */
+  readonly asked: number;
+  /** Of the memories that are expected, the share in the first ten, on average over the questions. */
+  readonly from: { readonly recall: number };
+  readonly to: { readonly recall: number };
+  /** Of the first ten of the old index, the share in the first ten of the new one. */
+  readonly agreement: number;
+  readonly at: Millis;
+}
+
+type CompareDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
+
+const TOP = 10;
+/** What each leg brings: as searches ask. */
+const PER_LEG = 80;
+/** More would only cost: a tenth of that shows a loss of three in a hundred. */
+const QUESTIONS_MAX = 200;
+/** Fewer questions of people than these are filled up with texts of memories, which are embedded once more for that. */
+const ASKED_MIN = 10;
+const EMBEDDED_AT_A_TIME = 32;
+
+/**
+ * Asks both indexes what people have asked lately, and counts how much of what the answers told first they find, or of all that they
+ * told where somebody said that it was good. That was found by the old one, so the figure rather favours it. Where few have asked,
+ * texts of memories are asked for themselves.
+ */
+export async function compareSpaces(
+  deps: CompareDeps,
+  { from, to }: { readonly from: SearchedSpace; readonly to: SearchedSpace },
+  cancel: Cancellation,
+): Promise<SpaceComparison> {
+  const asked = await askedByPeople(deps);
+  const more = asked.length >= ASKED_MIN ? [] : await textsOfMemories(deps, QUESTIONS_MAX - asked.length);
+  const questions = [...asked, ...more];
+  const [before, after] = [
+    await answersOf(deps, from, { questions, cancel }),
+    await answersOf(deps, to, { questions, cancel }),
+  ];
+  return {
+    questions: questions.length,
+    asked: asked.length,
+    from: { recall: mean(questions.map(({ expected }, i) => shareOf(expected, before[i] ?? []))) },
+    to: { recall: mean(questions.map(({ expected }, i) => shareOf(expected, after[i] ?? []))) },
+    agreement: mean(before.map((found, i) => shareOf(found, after[i] ?? []))),
+    at: deps.tools.now(),
+  };
+}
+
+interface StoredQuestion extends IndexLane {
+  readonly text: string;
+  readonly filter: NamedIds;
+  /** Memories. */
+  readonly expected: readonly string[];
+}
+
+/** Those of one app saw other memories than the index finds by itself, and those of another moment other versions. */
+async function askedByPeople({ ledger }: CompareDeps): Promise<readonly StoredQuestion[]> {
+  const receipts = (await ledger.receipts.asked(QUESTIONS_MAX)).filter(
+    (one) => one.question !== null && !one.ownApp && one.asOf === null && one.filters === null,
+  );
+  const questions: StoredQuestion[] = [];
+  for (const receipt of receipts) {
+    const told = receipt.told.flatMap((one) => (one.kind === 'memory' ? [one.id] : []));
+    const wanted = receipt.outcome === 'good' ? told : told.slice(0, 1);
+    const memories = await ledger.memories.many(receipt.tenant, [...new Set(wanted)].slice(0, TOP));
+    const expected = memories.filter((memory) => liveVersion(memory) !== null).map(({ id }) => id);
+    if (expected.length > 0) questions.push({ ...placeOf(receipt), text: receipt.question ?? '', expected });
+  }
+  return questions;
+}
+
+const placeOf = ({ tenant, lane, scope }: Receipt) => ({
+  ...{ tenant, lane, owner: ownerOf(scope), filter: besideOwner(scope) },
+});
+
+async function textsOfMemories({ ledger }: CompareDeps, limit: number): Promise<readonly StoredQuestion[]> {
+  const sample = (await ledger.audit.sample(limit)).filter(({ tenant }) => spaceIn(tenant) === null);
+  const memories: Memory[] = [];
+  for (const [tenant, some] of Map.groupBy(sample, (one) => one.tenant))
+    memories.push(
+      ...(await ledger.memories.many(
+        tenant,
+        some.map(({ id }) => id),
+      )),
+    );
+  return memories.flatMap((memory) => {
+    const { tenant, lane, owner, id } = memory;
+    const text = liveVersion(memory)?.text;
+    return text === undefined ? [] : [{ tenant, lane, owner, filter: {}, text, expected: [id] }];
+  });
+}
+
+interface Asking {
+  readonly questions: readonly StoredQuestion[];
+  readonly cancel: Cancellation;
+}
+
+/** The first ten memories for each question. */
+async function answersOf(
+  { tools }: CompareDeps,
+  { index, queries, vectors }: SearchedSpace,
+  { questions, cancel }: Asking,
+): Promise<readonly (readonly string[])[]> {
+  const answers: (readonly string[])[] = [];
+  for (let at = 0; at < questions.length; at += EMBEDDED_AT_A_TIME) {
+    const some = questions.slice(at, at + EMBEDDED_AT_A_TIME);
+    const embedded = await embedAll(
+      queries,
+      some.map(({ text }) => withoutAsker(text)),
+      cancel,
+    );
+    for (const [i, { text, expected: _, ...of }] of some.entries()) {
+      const now = tools.now();
+      const words = terms(text);
+      const [hits = []] = await index.search([
+        {
+          ...of,
+          ...{ shelf: 'memories', where: null, visibility: { kind: 'live', now } },
+          ...{ vector: embedded[i] ?? null, terms: words, wide: true, limit: PER_LEG },
+        },
+      ]);
+      const question = { text, terms: words, mode: 'hybrid', at: now, vectors: vectors() } as const;
+      answers.push(
+        rank(question, hits)
+          .slice(0, TOP)
+          .map(({ hit }) => hit.point.memoryId),
+      );
+    }
+  }
+  return answers;
+}
+
+const shareOf = (wanted: readonly string[], found: readonly string[]): number =>
+  wanted.length === 0 ? 1 : wanted.filter((id) => found.includes(id)).length / wanted.length;
+
+/** Of no questions: nothing is lost. */
+const mean = (shares: readonly number[]): number =>
+  shares.length === 0 ? 1 : shares.reduce((sum, share) => sum + share, 0) / shares.length;

@@ -3,11 +3,20 @@ import { asEngineError, EngineError } from '../errors.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { Cancellation } from '../ports/tools.ts';
-import { markerOf, sameMarker } from '../projection/marker.ts';
+import { markerOf, sameMarker } from '../projection/project.ts';
 import { type Filled, fillIndex } from '../projection/rebuild-index.ts';
 import type { LaneId, Millis } from '../words.ts';
-import { compareSpaces, type SearchedSpace } from './compare.ts';
-import { ALL_LANES, changeMove, currentMove, fillingMarker, type IndexMove, passes, type Side } from './move.ts';
+import {
+  ALL_LANES,
+  changeMove,
+  compareSpaces,
+  currentMove,
+  fillingMarker,
+  type IndexMove,
+  passes,
+  type SearchedSpace,
+  type Side,
+} from './move.ts';
 import { type Space, spokenIn, writeIn } from './write-in.ts';
 
 export interface MoveSpaces {

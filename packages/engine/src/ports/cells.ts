@@ -1,9 +1,7 @@
-import type { Cell, CellState, DirectoryChanges, PlacedOwner, TenantPlace } from '../cells/book.ts';
-import type { Handover } from '../cells/handover.ts';
+import type { Cell, CellState, DirectoryChanges, PlacedOwner, SlotRun, TenantPlace } from '../cells/book.ts';
+import type { Handover, PlannedHandover } from '../cells/handovers.ts';
 import type { MoveOutcome, OwnerMove, OwnerMoveState } from '../cells/move-owner.ts';
-import type { PlannedHandover } from '../cells/plan.ts';
 import type { AskedShare, KeptShare } from '../cells/shares.ts';
-import type { SlotRun } from '../cells/slots.ts';
 import type { Millis, TenantId } from '../words.ts';
 
 /** Where everybody is: small, and asked by routers only for what changed. Each change raises its epoch. */

@@ -1,8 +1,8 @@
-import type { Millis, OwnerBits, TenantId } from '../words.ts';
 import type { EngineErrorCode } from '../errors.ts';
 import type { FiguresOfModel } from '../figures/figures.ts';
-import type { Attack } from '../messages/attacks.ts';
+import type { Attack } from '../messages/messages.ts';
 import type { FactOutcome } from '../plan.ts';
+import type { Millis, OwnerBits, TenantId } from '../words.ts';
 import type { Turn } from './ledger/lanes.ts';
 import type { Cause } from './ledger/usage.ts';
 import type { TokenUse } from './models.ts';
@@ -23,10 +23,10 @@ export interface Tools {
 }
 
 /** What has an owner. A study goes by the id of its consolidation. */
-type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
+export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
 
 /** What has none, or several; and erasures, since what stays of one must not say whose it was. */
-type FreeKind =
+export type FreeKind =
   | (
       | 'led'
       | 'ers'
@@ -48,7 +48,7 @@ type FreeKind =
     )
   | ('blk' | 'ask' | 'seg');
 
-type IdKind = OwnedKind | FreeKind;
+export type IdKind = OwnedKind | FreeKind;
 
 /** An AbortSignal, as far as the engine and its ports need one. */
 export interface Cancellation {
@@ -114,7 +114,7 @@ export async function askedInSlices<Asked, Got>(
 /** What a measured thing belongs to: ids only. */
 export type TurnIds = Pick<Turn, 'consolidationId' | 'epoch' | 'lane' | 'batchIds' | 'attempts'>;
 
-interface Measured {
+export interface Measured {
   readonly startedAt: Millis;
   readonly endedAt: Millis;
 }
@@ -141,14 +141,14 @@ export interface MeasuredCall extends Measured {
 /** How one try to consolidate ended. `waits`: only too early, no try was counted. */
 export type TurnOutcome = 'applied' | 'waits' | 'given_back' | 'retry' | 'split' | 'parked' | 'fenced';
 
-interface MeasuredTurn extends Measured {
+export interface MeasuredTurn extends Measured {
   readonly outcome: TurnOutcome;
   /** What it failed of or waits for; null where it did neither. */
   readonly reason: EngineErrorCode | null;
 }
 
 /** A batch that was just made durable. */
-interface Acknowledged extends Measured {
+export interface Acknowledged extends Measured {
   readonly batchId: string;
   /** The same request came before: its batch was there already. */
   readonly repeated: boolean;
@@ -159,8 +159,8 @@ interface Acknowledged extends Measured {
 }
 
 /** A review that was settled, a consolidation that was undone, a rating, the outcome of an answer. */
-type OpinionKind = 'review' | 'undo' | 'rating' | 'outcome';
-type OpinionGiven = 'for' | 'against';
+export type OpinionKind = 'review' | 'undo' | 'rating' | 'outcome';
+export type OpinionGiven = 'for' | 'against';
 
 /**
  * Learns what the engine did, for metrics and traces: ids, counts and times, never contents. It never throws, and

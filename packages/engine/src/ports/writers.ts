@@ -13,9 +13,9 @@ import type {
   TenantId,
   Trust,
 } from '../words.ts';
+import type { Review, ReviewState, Undo } from './ledger/feedback.ts';
 import type { Leaning } from './ledger/memories.ts';
 import type { NightRecord, NightState } from './ledger/nights.ts';
-import type { Review, ReviewState, Undo } from './ledger/feedback.ts';
 import type { Cancellation } from './tools.ts';
 
 /** A memory somebody writes themselves, without a conversation. */

@@ -1,15 +1,13 @@
 import type { EngineDeps, EngineSettings } from '../deps.ts';
 import { spaceIn } from '../ids.ts';
-import { deletedAt } from '../memories/evolve.ts';
+import { deletedAt, indexedIds, listsOfOne } from '../memories/evolve.ts';
 import { foundVersions, sightOf, sourcesOf } from '../memories/former.ts';
 import { inApp, isShared } from '../memories/in-app.ts';
 import { feedbackOf } from '../memories/ratings.ts';
-import { indexedIds, listsOfOne } from '../memories/said-ids.ts';
-import { attacksIn } from '../messages/attacks.ts';
-import { countSaying, isWorthReading, spokenOf, trustOf } from '../messages/messages.ts';
+import { attacksIn, countSaying, isWorthReading, spokenOf, trustOf } from '../messages/messages.ts';
 import { embedTexts } from '../models/embed.ts';
-import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Credit } from '../ports/ledger/feedback.ts';
+import type { MadeFrom, ProjectedBatch, SaidInLane, SaidMessage, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { dayText, dayTextHan } from '../text/dates.ts';

@@ -20,8 +20,7 @@ import { memoryWriter } from '../memories/write.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexBuild } from '../ports/search-index.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { markerOf } from './marker.ts';
-import { sweepOutbox } from './project.ts';
+import { markerOf, sweepOutbox } from './project.ts';
 import { type RebuildProgress, rebuildIndex } from './rebuild-index.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;

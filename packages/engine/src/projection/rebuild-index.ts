@@ -5,13 +5,13 @@ import { ratedAt } from '../memories/ratings.ts';
 import { embedderAnswers, isDoubtful } from '../models/away.ts';
 import { withoutVectors } from '../models/embed.ts';
 import type { GraphItem } from '../ports/ledger/graph.ts';
-import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import { slicesOf } from '../ports/ledger/ledger.ts';
+import type { SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { BuildNote, IndexBuild, IndexLane, IndexPoint, Withdrawal } from '../ports/search-index.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis } from '../words.ts';
 import { type LaneContents, type Made, type MakingDeps, makePoints } from './make-points.ts';
-import { markerOf } from './marker.ts';
+import { markerOf } from './project.ts';
 
 export interface RebuildProgress {
   /** all: every memory, once; changes: those changed meanwhile; last changes: those changed until everybody moved. */

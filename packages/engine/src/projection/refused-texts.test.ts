@@ -21,8 +21,7 @@ import type { NewMemory } from '../ports/writers.ts';
 import { terms } from '../text/terms.ts';
 import { takeTurn } from '../turns/take-turn.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { adoptIndex } from './marker.ts';
-import { sweepOutbox } from './project.ts';
+import { adoptIndex, sweepOutbox } from './project.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 const newMemory = (text: string, userId = 'ann'): NewMemory => ({

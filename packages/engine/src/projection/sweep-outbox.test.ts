@@ -17,8 +17,7 @@ import { EngineError, type EngineErrorCode } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
 import type { NewMemory } from '../ports/writers.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { adoptIndex } from './marker.ts';
-import { sweepOutbox } from './project.ts';
+import { adoptIndex, sweepOutbox } from './project.ts';
 
 const failing = (code: EngineErrorCode) => new EngineError(`${code}!`, { code, retryable: true });
 const newMemory = (text: string, userId: string): NewMemory => ({

@@ -1,12 +1,13 @@
 import type { EngineDeps, EngineSettings, NearThresholds } from '../deps.ts';
 import { originOf, spaceIn } from '../ids.ts';
-import { chatNamed, type StepModels } from '../models/steps.ts';
+import { DECIDE, EXTRACT } from '../models/prompts/consolidation.ts';
+import { chatNamed, forStep, type StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
 import type { Meter } from '../ports/tools.ts';
-import type { DECIDING, TenantSettings } from '../settings.ts';
+import { DECIDING, type TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
-import type { Thinker } from '../suites/setup.ts';
+import { canonical } from '../text/normalise.ts';
 import type { TurnDeps } from '../turns/take-turn.ts';
 import { type BatchSettings, hasFacts, type JsonObject, type LaneId, type TenantId } from '../words.ts';
 
@@ -128,3 +129,22 @@ const changedSettings = (settings: EngineSettings, { recallPerFact, near }: What
   recallPerFact: recallPerFact ?? settings.recallPerFact,
   near: { ...settings.near, ...near },
 });
+
+/** What of a process decides with the settings of a tenant what is remembered. */
+export type Thinker = Pick<EngineDeps, 'chat' | 'chats' | 'otherChat'>;
+
+/** The models that would be asked, by step. */
+export const askedModels = (thinker: Thinker, rules: TenantSettings) => ({
+  extract: forStep(thinker, 'extract', rules).chat.name,
+  decide: forStep(thinker, 'decide', rules).chat.name,
+});
+
+/**
+ * Names the models, prompts and settings that decide what is remembered, of this process for a tenant: equal for equal ones alone,
+ * whether a model is chosen in the settings or configured for the process.
+ */
+export function setupOf({ tools, ...thinker }: Thinker & Pick<EngineDeps, 'tools'>, rules: TenantSettings): string {
+  const { models: _, ...deciding } = Object.fromEntries(DECIDING.map((name) => [name, rules[name]]));
+  const prompts = [EXTRACT, DECIDE].map(({ name, version }) => `${name} ${version}`);
+  return tools.hash(canonical([deciding, askedModels(thinker, rules), prompts]));
+}

@@ -4,8 +4,7 @@ import { EngineError } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
 import { DEFAULT_TENANT } from '../words.ts';
 import type { WhatIfChanges } from './in-space.ts';
-import type { RelationDifference } from './relations.ts';
-import type { WhatIfResult } from './result.ts';
+import type { RelationDifference, WhatIfResult } from './result.ts';
 import { startReplay } from './start.ts';
 import { discardSpace, sweepReplays } from './what-if.ts';
 

@@ -9,12 +9,10 @@ import { isOutOfBudget } from '../suites/budget.ts';
 import type { QuestionDeps } from '../suites/questions.ts';
 import { reportOf } from '../suites/report.ts';
 import { prepareCases } from '../suites/run.ts';
-import { setupOf, type Thinker } from '../suites/setup.ts';
 import type { JsonObject, Millis, TenantId } from '../words.ts';
-import { changesFrom, withChanges } from './in-space.ts';
+import { changesFrom, setupOf, type Thinker, withChanges } from './in-space.ts';
 import { lanesInLife } from './lives.ts';
-import { hasStudiesToMake } from './relations.ts';
-import { resultOf } from './result.ts';
+import { hasStudiesToMake, resultOf } from './result.ts';
 import { LEASE_MS, type PrepareDeps, prepareLane, prepareRules, RemovedError, WHAT_IF_MAX, workLive } from './start.ts';
 
 /**

@@ -5,8 +5,8 @@ import { formerSince, historyFrom, livesOf, withoutFormer, withoutPast } from '.
 import { SLICE as REMOVALS, removeSlice } from '../memories/write.ts';
 import { textHash } from '../models/embed.ts';
 import { type HistoryPlace, type HistoryRemoval, readsOtherwise } from '../ports/ledger/erasures.ts';
-import { PAGE, type Paged, slicesOf } from '../ports/ledger/ledger.ts';
 import { DECIDED, type Review } from '../ports/ledger/feedback.ts';
+import { PAGE, type Paged, slicesOf } from '../ports/ledger/ledger.ts';
 import type { Cancellation } from '../ports/tools.ts';
 import { type ProjectDeps, project } from '../projection/project.ts';
 import type { ForgettingPolicy, TenantSettings } from '../settings.ts';

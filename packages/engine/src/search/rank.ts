@@ -1,9 +1,8 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { STOP_WORDS, termSet, terms } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
-import { asksTime, tellsTime } from './asked-for.ts';
 import { compareIds, foundBy, fusion, highest, type Legs, saysAt } from './hits.ts';
-import { topicsIn } from './traits.ts';
+import { asksTime, tellsTime, topicsIn } from './traits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
 export interface RankQuestion extends Legs {

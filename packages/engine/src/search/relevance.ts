@@ -1,10 +1,9 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { overlapsBy, termSet, terms } from '../text/terms.ts';
-import { aboutOthers, askedAbout } from './asked-for.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
 import { highest, isAllKnown } from './hits.ts';
 import { beforeRatings, type RankedHit, type RankQuestion, ratingOf } from './rank.ts';
-import { type Calibration, type Trait, type Traits, traitsOf } from './traits.ts';
+import { aboutOthers, askedAbout, type Calibration, type Trait, type Traits, traitsOf } from './traits.ts';
 
 /**
  * How the hits that are shown were chosen. likelihood: by how likely each answers; few_known: so few are known that those with most

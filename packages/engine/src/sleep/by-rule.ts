@@ -1,12 +1,12 @@
 import { inEffect, isPinned, lastSaidAt } from '../memories/evolve.ts';
 import { ratingsOf } from '../memories/ratings.ts';
 import type { Credit } from '../ports/ledger/feedback.ts';
-import { isPersonsLine } from '../profile/rank.ts';
-import { creditScore } from '../receipts/receipts.ts';
+import { isPersonsLine } from '../profile/slots.ts';
+import { creditScore } from '../receipts.ts';
 import type { SleepSettings } from '../settings.ts';
-import { DAY_MS, dateTextOf } from '../text/dates.ts';
-import type { Memory, Millis } from '../words.ts';
-import { type DatedPlan, planIn } from './age.ts';
+import { DAY_MS, dateTextOf, millisOf } from '../text/dates.ts';
+import { claimedIn, type NamedDate } from '../text/quantities.ts';
+import type { Memory, MemoryVersion, Millis } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';
 import { actKey, type Sight } from './sight.ts';
 
@@ -70,3 +70,137 @@ function isUnneeded({ memory, version }: Live, credits: readonly Credit[]): bool
 /** When something was last recorded of it. */
 const lastHeard = (memory: Memory): Millis =>
   Math.max(...inEffect(memory.timeline).map(({ recordedAt }) => recordedAt));
+
+/** A plan that has a date: when that is over, and how it reads from then on. */
+interface DatedPlan {
+  readonly overAt: Millis;
+  readonly text: string;
+}
+
+/**
+ * What a memory says that plans something for a date. "User is going to Lisbon in July 2026" was right until the end of July, and
+ * nobody said whether they went: from then on it reads "User planned to go to Lisbon in July 2026". null: it plans nothing, has no
+ * date, or is worded in a way that no rule can turn.
+ */
+export function planIn({ text, validFrom, saidAt, details }: MemoryVersion): DatedPlan | null {
+  const turned = turn(text, details.language);
+  if (turned === null) return null;
+  const offset = (details.utcOffset ?? 0) * MINUTE_MS;
+  const ends = claimedIn(text).dates.flatMap((date) => endOf(date, saidAt.at) ?? []);
+  const end = ends.length > 0 ? Math.max(...ends) : endOfResolved(validFrom, saidAt.at);
+  // What was over when it was said is no plan.
+  if (end === null || end <= saidAt.at) return null;
+  return { overAt: end - offset, text: turned };
+}
+
+const MINUTE_MS = 60_000;
+
+/** The first moment after a named date. Without a year: the first such date after it was said. */
+function endOf(date: NamedDate, saidAt: Millis): Millis | null {
+  const { year } = date;
+  if (year !== null) return endIn(date, year);
+  const [said] = partsOf(saidAt);
+  const ends = [said, said + 1].flatMap((one) => endIn(date, one) ?? []);
+  return ends.find((end) => end > saidAt) ?? null;
+}
+
+function endIn({ month, day }: NamedDate, year: number): Millis | null {
+  if (month === null) return day === null ? millisOf(String(year + 1)) : null;
+  if (day === null) return month === 12 ? millisOf(String(year + 1)) : millisOf(`${year}-${month + 1}`);
+  const at = millisOf(`${year}-${month}-${day}`);
+  return at === null ? null : at + DAY_MS;
+}
+
+/**
+ * Where the text names no date that is read here, the one that the consolidation made out. It may stand for the whole of a month or
+ * year that begins with it.
+ */
+function endOfResolved(validFrom: Millis, saidAt: Millis): Millis | null {
+  if (validFrom <= saidAt + DAY_MS) return null;
+  const [, month, day] = partsOf(validFrom);
+  const isMonth = day === 1;
+  const isYear = isMonth && month === 1;
+  return validFrom + (isYear ? 366 : isMonth ? 31 : 1) * DAY_MS;
+}
+
+function partsOf(at: Millis): [year: number, month: number, day: number] {
+  const [year, month, day] = dateTextOf(at).split('-').map(Number);
+  return [year ?? 1, month ?? 1, day ?? 1];
+}
+
+/** The text as a former plan; null where no form of one is found. A text without a language is taken for English. */
+function turn(text: string, language: string | null): string | null {
+  const found = FORMS[language ?? 'en']?.find(([form]) => form.test(text));
+  return found === undefined ? null : text.replace(...found);
+}
+
+/** Forms of the present continuous, which also tells of plans, and what was planned. */
+const DOING: Readonly<Record<string, string>> = {
+  arriving: 'arrive',
+  attending: 'attend',
+  celebrating: 'celebrate',
+  driving: 'drive',
+  flying: 'fly',
+  getting: 'get',
+  going: 'go',
+  having: 'have',
+  hosting: 'host',
+  joining: 'join',
+  leaving: 'leave',
+  marrying: 'marry',
+  meeting: 'meet',
+  moving: 'move',
+  presenting: 'present',
+  returning: 'return',
+  running: 'run',
+  seeing: 'see',
+  starting: 'start',
+  staying: 'stay',
+  taking: 'take',
+  travelling: 'travel',
+  traveling: 'travel',
+  visiting: 'visit',
+};
+
+const WISHES: Readonly<Record<string, string>> = {
+  expect: 'expected',
+  hope: 'hoped',
+  intend: 'intended',
+  plan: 'planned',
+  want: 'wanted',
+};
+
+/** Things that are made out beforehand. */
+const MADE_OUT =
+  'appointment|booking|conference|concert|check-?up|class|date|deadline|exam|examination|event|flight|interview|lesson|meeting|' +
+  'operation|party|presentation|race|reservation|session|surgery|talk|test|ticket|trip|visit|wedding|workshop';
+
+type Form = [form: RegExp, turned: (found: string, ...groups: string[]) => string];
+
+const ENGLISH: readonly Form[] = [
+  [/\b(?:is|are|am) going to (?=\p{Lu})/u, () => 'planned to go to '],
+  [/\b(?:is|are|am) going to\b/u, () => 'planned to'],
+  [/\b(?:is|are|am) (?:planning|preparing|intending|hoping) to\b/u, () => 'planned to'],
+  [/\b(plan|intend|hope|want|expect)s? to\b/u, (_, verb = '') => `${WISHES[verb] ?? verb} to`],
+  [/\bplans (?=an?\b|the\b|his\b|her\b|their\b)/u, () => 'planned '],
+  [/\bwill not\b/u, () => 'did not plan to'],
+  [/\bwill\b/u, () => 'was going to'],
+  [
+    new RegExp(`\\b(?:is|are|am) (${Object.keys(DOING).join('|')})\\b`, 'u'),
+    (_, verb = '') => `planned to ${DOING[verb] ?? verb}`,
+  ],
+  [
+    new RegExp(`\\b(?:has|have) ((?:an?|the|his|her|their) (?:[\\p{L}-]+ ){0,4}(?:${MADE_OUT}))(?!\\p{L})`, 'u'),
+    (_, thing = '') => `had ${thing} planned`,
+  ],
+  [/\b(?:is|are) (planned|scheduled|booked|due|set)\b/u, (_, how = '') => `was ${how}`],
+];
+
+const GERMAN: readonly Form[] = [
+  [/(?<!\p{L})(?:will|möchte)(?!\p{L})/u, () => 'wollte'],
+  [/(?<!\p{L})plant(?!\p{L})/u, () => 'plante'],
+  [/(?<!\p{L})hat vor(?!\p{L})/u, () => 'hatte vor'],
+];
+
+/** By language; the first that fits is taken. */
+const FORMS: Readonly<Record<string, readonly Form[]>> = { en: ENGLISH, de: GERMAN };

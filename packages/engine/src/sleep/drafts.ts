@@ -1,6 +1,14 @@
 import { eventIdOf, ownerBitsOf } from '../ids.ts';
-import { evolve, type Home, holdingMarks, inEffect, lastSaidAt, liveVersion, previousOf } from '../memories/evolve.ts';
-import { idListsOf } from '../memories/said-ids.ts';
+import {
+  evolve,
+  type Home,
+  holdingMarks,
+  idListsOf,
+  inEffect,
+  lastSaidAt,
+  liveVersion,
+  previousOf,
+} from '../memories/evolve.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
 import type { Act, HeldOperation } from '../plan.ts';
 import type { Night } from '../ports/ledger/nights.ts';

@@ -1,22 +1,22 @@
 import { asEngineError } from '../errors.ts';
-import { isPinned, lastSaidAt } from '../memories/evolve.ts';
-import { idListsOf } from '../memories/said-ids.ts';
+import { idListsOf, isPinned, lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, ask } from '../models/ask.ts';
 import { embedTexts } from '../models/embed.ts';
-import { pairsIn, type RawPair, JUDGE_NEIGHBOURS, type NeighboursInput } from '../models/prompts/night.ts';
+import { JUDGE_NEIGHBOURS, type NeighboursInput, pairsIn, type RawPair } from '../models/prompts/night.ts';
+import type { Prompt } from '../models/prompts/prompt.ts';
 import type { Remark } from '../plan.ts';
-import { isPersonsLine } from '../profile/rank.ts';
+import { isPersonsLine } from '../profile/slots.ts';
 import { cosine } from '../search/hits.ts';
 import type { SleepSettings } from '../settings.ts';
 import { wordsIn } from '../text/claims.ts';
 import { dateTextOf } from '../text/dates.ts';
+import { estimateTokens } from '../text/normalise.ts';
 import { claimedIn } from '../text/quantities.ts';
 import { isMadeOf, isWhollyIn } from '../text/support.ts';
 import { overlap, termSet } from '../text/terms.ts';
 import { saysChange } from '../text/wording.ts';
 import { type MemoryVersion, saidBefore } from '../words.ts';
 import { type Desk, isAsSure, type Live } from './drafts.ts';
-import type { Questions } from './questions.ts';
 import { actKey, type Sight } from './sight.ts';
 
 /** Memories of one question, and what is near each of those that are new: the instructions cost as much as twenty memories. */
@@ -291,4 +291,41 @@ function isDecided(newer: Live, older: Live): boolean {
   const isLater = lastSaidAt(older.memory).at < newer.version.saidAt.at;
   const isFree = !older.version.details.immutable && !isPinned(older.memory) && !isPersonsLine(older.memory);
   return isLater && isFree && isAsSure(newer.version, older.version) && saysChange(newer.version.text);
+}
+
+/** An answer that cannot be read is asked for once more. */
+const CALLS_OF_ONE = 2;
+/** More than an answer about a group has, and the frame of its question. */
+const ANSWER_TOKENS = 1_000;
+
+/** The questions of one night, numbered in their order, with what all of them may use. */
+export class Questions {
+  readonly #asking: Asking;
+  readonly #limits: Pick<SleepSettings['limits'], 'calls' | 'tokens'>;
+  #asked = 0;
+
+  constructor(asking: Asking, limits: Pick<SleepSettings['limits'], 'calls' | 'tokens'>) {
+    this.#asking = asking;
+    this.#limits = limits;
+  }
+
+  /**
+   * What the next question is called among the answers of the night; null: those before have used so much that another one might be
+   * too much. The same before a crash and after it.
+   */
+  async next({ system }: Prompt, texts: readonly string[]): Promise<string | null> {
+    const asks = [system, ...texts].reduce((sum, text) => sum + estimateTokens(text), ANSWER_TOKENS);
+    if (await this.#isSpent(asks)) return null;
+    this.#asked += 1;
+    return `sleep:${this.#asked}`;
+  }
+
+  async #isSpent(asks: number): Promise<boolean> {
+    const { deps, turn } = this.#asking;
+    const { calls, tokens } = this.#limits;
+    const answers = await deps.ledger.thoughts.answers(turn.consolidationId);
+    const used = answers.filter(({ step }) => Number(step.split(':')[1]) <= this.#asked);
+    const spent = used.reduce((sum, { usage }) => sum + usage.promptTokens + usage.completionTokens, 0);
+    return used.length + CALLS_OF_ONE > calls || spent + asks > tokens;
+  }
 }

@@ -1,10 +1,9 @@
 import { asEngineError } from '../errors.ts';
 import { isFallen, PIECES_NEEDED, piecesOf } from '../memories/conclusions.ts';
-import { lastSaidAt } from '../memories/evolve.ts';
-import { idListsOf } from '../memories/said-ids.ts';
-import { attacksIn } from '../messages/attacks.ts';
+import { idListsOf, lastSaidAt } from '../memories/evolve.ts';
+import { attacksIn } from '../messages/messages.ts';
 import { type Asking, ask } from '../models/ask.ts';
-import { conclusionsIn, type RawConclusion, FIND_PATTERNS, type PatternsInput } from '../models/prompts/night.ts';
+import { conclusionsIn, FIND_PATTERNS, type PatternsInput, type RawConclusion } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import type { SleepSettings } from '../settings.ts';
 import { claimsOf, joinedWords, wordsIn } from '../text/claims.ts';
@@ -14,8 +13,7 @@ import { isMadeOf, shareOf } from '../text/support.ts';
 import { containment, overlap, termSet } from '../text/terms.ts';
 import { CERTAINTIES, type Certainty, type Memory, saidBefore } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';
-import { isDenied, type Judged, nearness, textsOf } from './neighbours.ts';
-import type { Questions } from './questions.ts';
+import { isDenied, type Judged, nearness, type Questions, textsOf } from './neighbours.ts';
 import { actKey, fallKey, type Sight } from './sight.ts';
 
 /*

@@ -1,14 +1,12 @@
 import { asEngineError } from '../errors.ts';
 import { type Asking, ask } from '../models/ask.ts';
-import { placesIn, type RawPlace, CHOOSE_SLOTS, type SlotsInput } from '../models/prompts/night.ts';
+import { CHOOSE_SLOTS, placesIn, type RawPlace, type SlotsInput } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import { portionsOf } from '../ports/tools.ts';
-import { placementOf, profileRank } from '../profile/rank.ts';
-import { type ProfileSlot, slotOfCategory, slotsOf } from '../profile/slots.ts';
+import { type ProfileSlot, placementOf, profileRank, slotOfCategory, slotsOf } from '../profile/slots.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { Desk, Live } from './drafts.ts';
-import { type Judged, textsOf } from './neighbours.ts';
-import type { Questions } from './questions.ts';
+import { type Judged, type Questions, textsOf } from './neighbours.ts';
 import { placeKey, type Sight } from './sight.ts';
 
 /*

@@ -5,7 +5,7 @@ import { spaceOf } from '../ids.ts';
 import { isWorthReading, textOfContent } from '../messages/messages.ts';
 import type { Plan } from '../plan.ts';
 import { allOf } from '../ports/ledger/ledger.ts';
-import type { Replay, Assessment } from '../ports/ledger/replays.ts';
+import type { Assessment, Replay } from '../ports/ledger/replays.ts';
 import type { Consolidation } from '../ports/ledger/thoughts.ts';
 import { type Message, type Owner, ownerOf } from '../words.ts';
 

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, wasAsked } from '../errors.ts';
 import { spaceOf } from '../ids.ts';
-import { type Replay, openAt } from '../ports/ledger/replays.ts';
+import { openAt, type Replay } from '../ports/ledger/replays.ts';
 import type { ChatModel } from '../ports/models.ts';
 import { DAY_MS } from '../text/dates.ts';
 import type { LaneId } from '../words.ts';

@@ -1,16 +1,17 @@
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../errors.ts';
-import { spaceIn } from '../ids.ts';
+import { payerOf, spaceIn } from '../ids.ts';
+import { cheaperOf } from '../limits/economy.ts';
+import type { StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import { pages } from '../ports/ledger/ledger.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
-import { changedRules, changesFrom, type WhatIfChanges } from '../replays/in-space.ts';
+import { changedRules, changesFrom, setupOf, type Thinker, type WhatIfChanges } from '../replays/in-space.ts';
 import { DECIDING, type GateSetting, type TenantSettings } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';
 import { canonical } from '../text/normalise.ts';
 import type { TenantId } from '../words.ts';
 import type { SuiteReport } from './report.ts';
-import { setupOf, type Thinker } from './setup.ts';
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
@@ -117,4 +118,25 @@ export async function hasPassed(deps: Deps, tenant: TenantId, model: string): Pr
     if (isOf && isPassed(run) && !isOld(deps, run, gate)) return true;
   }
   return false;
+}
+
+/** What is thought, and how far it economises. */
+type Economising = Pick<Turn, 'tenant'> & Partial<Pick<Turn, 'rung' | 'variant'>>;
+
+/**
+ * The rules of a tenant with the cheaper models that are named, from the rung on that asks them. Each of them has to have passed the
+ * tenant's gate by itself, where there is one. A canary tries its own models.
+ */
+export async function economised(
+  deps: Pick<EngineDeps, 'ledger' | 'tools'>,
+  { tenant, rung = 0, variant = null }: Economising,
+  rules: TenantSettings,
+): Promise<TenantSettings> {
+  const cheaper = variant === null ? Object.entries(cheaperOf(rules.economy, rung)) : [];
+  if (cheaper.length === 0) return rules;
+  const passed: [string, string][] = [];
+  for (const [step, model] of cheaper)
+    if (rules.gate === null || (await hasPassed(deps, payerOf(tenant), model))) passed.push([step, model]);
+  const models: StepModels = { ...rules.models, ...Object.fromEntries(passed) };
+  return { ...rules, models };
 }

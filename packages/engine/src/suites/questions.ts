@@ -10,7 +10,7 @@ import { cutAt, judge, scored } from '../search/relevance.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { overlap, terms } from '../text/terms.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';
-import type { CaseQuestion } from './content.ts';
+import type { CaseQuestion } from './cases.ts';
 
 export type QuestionDeps = Pick<
   EngineDeps,

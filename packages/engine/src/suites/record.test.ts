@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { liveVersion } from '../memories/evolve.ts';
 import { memoryWriter } from '../memories/write.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { contentOf } from './content.ts';
+import { contentOf } from './cases.ts';
 import { recordSuite } from './record.ts';
 
 const ASKED = { tenant: DEFAULT_TENANT, owners: 9, batchesPerOwner: 9, masked: false };

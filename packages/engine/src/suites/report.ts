@@ -21,7 +21,6 @@ import {
   type Margin,
   type Tally,
 } from '../figures/figures.ts';
-import { figuresAgainst, type Outcome } from '../figures/gold.ts';
 import { spaceOf } from '../ids.ts';
 import { allOf, pages } from '../ports/ledger/ledger.ts';
 import type { Replay, Suite, SuiteCase } from '../ports/ledger/replays.ts';
@@ -30,8 +29,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import type { MemoryDifference } from '../replays/result.ts';
 import { viewOf } from '../replays/result.ts';
 import type { LaneId, Owner, Scope, TenantId } from '../words.ts';
-import { type CaseContent, contentOf } from './content.ts';
-import { madeBy } from './outcome.ts';
+import { type CaseContent, contentOf, figuresAgainst, madeBy, type Outcome } from './cases.ts';
 import { answered, type QuestionDeps } from './questions.ts';
 import { casesOf } from './run.ts';
 

@@ -2,8 +2,8 @@ import type { EngineDeps } from '../deps.ts';
 import { copyId, eventIdOf, saidBefore, spaceOf } from '../ids.ts';
 import { evolve, type Home } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
-import type { MemoryChange } from '../ports/ledger/memories.ts';
 import { slicesOf } from '../ports/ledger/ledger.ts';
+import type { MemoryChange } from '../ports/ledger/memories.ts';
 import type { Replay, Suite, SuiteCase } from '../ports/ledger/replays.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { changedBatch, changesFrom, storedChanges, type WhatIfChanges } from '../replays/in-space.ts';
@@ -11,7 +11,7 @@ import { appendCopy, type PrepareDeps, type ReplayDeps } from '../replays/start.
 import { canonical, estimateTokens } from '../text/normalise.ts';
 import { type MemoryEvent, underOf } from '../words.ts';
 import { ROOM_FOR_ANSWER } from './budget.ts';
-import { contentOf, type KnownMemory } from './content.ts';
+import { contentOf, type KnownMemory } from './cases.ts';
 import { decidedInRun } from './gate.ts';
 
 /** What running a suite is thought to take. */

@@ -1,4 +1,3 @@
-import { FRAME_WORDS } from './frame.ts';
 import {
   claimedIn,
   datesFrom,
@@ -8,7 +7,17 @@ import {
   type Quantities,
   quantitiesIn,
 } from './quantities.ts';
-import { lazily, once, STOP_WORDS, termSet, terms, termsOf, UNSPACED as UNSPACED_SIGNS, wordsOf } from './terms.ts';
+import {
+  FRAME_WORDS,
+  lazily,
+  once,
+  STOP_WORDS,
+  termSet,
+  terms,
+  termsOf,
+  UNSPACED as UNSPACED_SIGNS,
+  wordsOf,
+} from './terms.ts';
 import { aliasesIn, phrasesIn, slightIn, thingsOf } from './wording.ts';
 
 /** What one text says, as others are held against it. */

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { standsIn, wordsIn } from './claims.ts';
-import { wordsInPieces } from './support.ts';
+import { namingsIn, wordsInPieces } from './support.ts';
 
 /** What a long text says, and after how many rests. */
 function pieceByPiece(text: string) {
@@ -41,4 +41,22 @@ it('what is taken apart in pieces says what it says as a whole', () => {
 
 it('a short text is taken apart at once', () => {
   expect(pieceByPiece('I live in Oslo.')).toEqual({ words: wordsIn('I live in Oslo.'), rests: 0 });
+});
+
+const wordsOf = (text: string): number => namingsIn(text).flatMap(({ words }) => words).length;
+
+test.each([
+  ['one name', `User is named ${'Named '.repeat(400)}`],
+  ['many names', `User has friends ${Array.from({ length: 200 }, (_, i) => `called Bo${i} Li${i}`).join(', ')}`],
+])('a text of %s has few words that are looked for in all that was said', (_what, text) => {
+  expect(wordsOf(text)).toBeGreaterThan(5);
+  expect(wordsOf(text)).toBeLessThan(200);
+});
+
+test('a name of several words is read to its end, with each name of a text', () => {
+  const text = "User's name is Pablo Diego José de la Santísima Ruiz y Picasso, and his cat is called Mimi";
+  expect(namingsIn(text)).toEqual([
+    { isUser: true, words: ['Pablo', 'Diego', 'Jose', 'Santisima', 'Ruiz', 'Picasso'] },
+    { isUser: false, words: ['Mimi'] },
+  ]);
 });

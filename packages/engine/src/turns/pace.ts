@@ -1,4 +1,4 @@
-import type { NewBatch, DuePolicy } from '../ports/ledger/lanes.ts';
+import type { DuePolicy, NewBatch } from '../ports/ledger/lanes.ts';
 import type { Millis } from '../words.ts';
 
 /** One gap moves the pace by half at the most: a night between two conversations says little of how somebody writes. */

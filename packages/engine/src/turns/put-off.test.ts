@@ -4,8 +4,7 @@ import { EngineError } from '../errors.ts';
 import type { SummaryRefresh, Verdict } from '../ports/schedule.ts';
 import { type Budgets, DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { refreshSummary } from './summarize.ts';
-import { takeTurn } from './take-turn.ts';
+import { refreshSummary, takeTurn } from './take-turn.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { canaryBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import { watchedFrom } from '../watch.ts';
+import { watchedFrom } from '../sweep.ts';
 
 // One of the twelve; another one is tried on a server, and `./scripts/prove canary` tries them all.
 const TALK = { users: 40, rounds: 12, seed: 7, before: 2, every: 10 };

@@ -4,7 +4,7 @@ import { type Spoken, spokenOf } from '../../messages/messages.ts';
 import type { NewMessage } from '../../ports/ledger/lanes.ts';
 import { atOnce } from '../../ports/tools.ts';
 import { DEFAULT_TENANT, type JsonObject, type Message, type Role } from '../../words.ts';
-import { attributing } from './attribute.ts';
+import { attributing } from './admit.ts';
 
 const user = (content: string): Partial<NewMessage> => ({ role: 'user', content });
 const assistant = (content: string): Partial<NewMessage> => ({ role: 'assistant', content });

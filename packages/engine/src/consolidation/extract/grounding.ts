@@ -19,7 +19,7 @@ import { isNumberWord, quantitiesIn } from '../../text/quantities.ts';
 import { besideNames, shareOf, wordsInPieces } from '../../text/support.ts';
 import { containment, once, termSet } from '../../text/terms.ts';
 import type { Message, Millis, Trust } from '../../words.ts';
-import { speaksOfForgetting, withoutWishes } from './own-wish.ts';
+import { speaksOfForgetting, withoutWishes } from './rules.ts';
 import { type Heard, mayBeMisarranged, PlainText, saysUnsaidOf, standsPlainly, whyMisarranged } from './said-so.ts';
 
 /** What a model was given to find facts in. */

@@ -1,9 +1,17 @@
 import { claimsOf, foldedOf, plainOf, type Words } from '../../text/claims.ts';
 import { loopIn, mayLoop } from '../../text/loops.ts';
-import { isGiven, mayBeCalled, mayCallUser, namingsIn, type Told } from '../../text/naming.ts';
 import { isCalendarWord, isNumberWord } from '../../text/quantities.ts';
-import { hasWord, shareOf, weightOf } from '../../text/support.ts';
-import { mayAsk } from './own-wish.ts';
+import {
+  hasWord,
+  isGiven,
+  mayBeCalled,
+  mayCallUser,
+  namingsIn,
+  shareOf,
+  type Told,
+  weightOf,
+} from '../../text/support.ts';
+import { mayAsk } from './rules.ts';
 
 /** Nearly every fact is shorter. In characters. */
 const SENTENCE_MAX = 300;

@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../../deps.ts';
 import { ownerBitsOf } from '../../ids.ts';
 import { promptUse } from '../../models/ask.ts';
-import { usesOf } from '../../models/prices.ts';
+import { usesOf } from '../../models/limits.ts';
 import { DECIDE_GRAPH, EXTRACT_GRAPH } from '../../models/prompts/graph.ts';
 import type { PromptUse, Remark } from '../../plan.ts';
 import { compareSaid, type JsonObject } from '../../words.ts';
@@ -17,8 +17,8 @@ import type {
   SameStatement,
   Statement,
 } from '../words.ts';
-import { type Decided, endedByRule } from './decide.ts';
-import { type Claim, type Mention, type Pair, type Place, STEP } from './values.ts';
+import { type Decided, endedByRule, STEP } from './decide.ts';
+import type { Claim, Mention, Pair, Place } from './study-lane.ts';
 
 /** The whole outcome of a study: what it makes and says, and what it cost. */
 export async function draft(deps: EngineDeps, concluded: Concluded): Promise<GraphPlan> {

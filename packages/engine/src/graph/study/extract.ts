@@ -15,15 +15,14 @@ import type { EngineDeps } from '../../deps.ts';
 import { EngineError } from '../../errors.ts';
 import { maskSecrets } from '../../masking/secrets.ts';
 import { beginOf, isWorthReading, lastSaid, type Spoken } from '../../messages/messages.ts';
-import { ask } from '../../models/ask.ts';
-import { inHalves } from '../../models/halves.ts';
+import { ask, inHalves } from '../../models/ask.ts';
 import {
+  EXTRACT_GRAPH,
+  type ExtractGraphInput,
   graphIn,
   type RawEntity,
   type RawGraph,
   type RawRelation,
-  EXTRACT_GRAPH,
-  type ExtractGraphInput,
 } from '../../models/prompts/graph.ts';
 import type { Remark } from '../../plan.ts';
 import type { Study } from '../../ports/ledger/graph.ts';
@@ -37,7 +36,8 @@ import type { BatchSettings } from '../../words.ts';
 import { isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf, SELF_NAME } from '../names.ts';
 import { arityOf, kindOf, relationshipOf } from '../relationships.ts';
 import type { Entity } from '../words.ts';
-import { type Admitted, type Claim, isLastOfStudy, type Mention, type Read, STEP } from './values.ts';
+import { isLastOfStudy, STEP } from './decide.ts';
+import type { Admitted, Claim, Mention, Read } from './study-lane.ts';
 
 /** Finds entities and relations: one call, or one for each part of a window that is too long for one; none where nothing was said. */
 export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancellation): Promise<Admitted> {

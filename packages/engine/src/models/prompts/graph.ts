@@ -1,9 +1,9 @@
 import { ENTITY_KINDS } from '../../graph/words.ts';
-import type { ExtractInput } from './consolidation.ts';
-import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 import type { Discard } from '../../plan.ts';
 import type { Json, JsonObject } from '../../words.ts';
 import { isObject, type Listed, listed, listUnder, textUnder, wordsUnder, wordUnder } from '../parse/listed.ts';
+import type { ExtractInput } from './consolidation.ts';
+import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
 /** What a call for relations is given. Ids are short ones of this call: m0, m1, … and e0, e1, … */
 export interface ExtractGraphInput {

@@ -1,7 +1,7 @@
-import { objectSchema, type Prompt } from './prompt.ts';
 import type { Discard } from '../../plan.ts';
 import type { Json } from '../../words.ts';
-import { isObject, listed, listUnder, wordUnder, textUnder } from '../parse/listed.ts';
+import { isObject, listed, listUnder, textUnder, wordUnder } from '../parse/listed.ts';
+import { objectSchema, type Prompt } from './prompt.ts';
 
 /** What a judge_neighbours call is given. */
 export type NeighboursInput = {

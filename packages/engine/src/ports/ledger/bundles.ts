@@ -27,19 +27,19 @@ export interface BundleStore {
   find(id: string): Promise<ImportState | null>;
 }
 
-interface AskedLines {
+export interface AskedLines {
   /** null: from the first. */
   readonly cursor: string | null;
   /** Whether the owner leaves for good: with what is still to be done for it, and what is counted of it. As the first page was asked for. */
   readonly moving: boolean;
 }
 
-interface BundledOwner {
+export interface BundledOwner {
   readonly lane: LaneId;
   readonly owner: Owner;
 }
 
-type BundlePage =
+export type BundlePage =
   | {
       readonly kind: 'page';
       readonly lines: readonly string[];
@@ -52,7 +52,7 @@ type BundlePage =
   /** Something was written to the owner since the first line was read: the lines are of no one moment. */
   | { readonly kind: 'changed' };
 
-interface BundledErasure {
+export interface BundledErasure {
   readonly id: string;
   readonly ownerHash: string;
   readonly requestedAt: Millis;
@@ -60,7 +60,7 @@ interface BundledErasure {
 }
 
 /** An owner of a bundle. */
-interface Arriving {
+export interface Arriving {
   readonly tenant: TenantId;
   readonly owner: Owner;
   /** For a new import, and its lane. */
@@ -78,7 +78,7 @@ interface Arriving {
   readonly now: Millis;
 }
 
-type Begun =
+export type Begun =
   | ({ readonly kind: 'import' } & ImportState)
   /** The owner has said something here that is not of this bundle. */
   | { readonly kind: 'exists' }
@@ -93,7 +93,7 @@ type Begun =
   /** Another bundle with this owner has not arrived completely. */
   | { readonly kind: 'other'; readonly id: string };
 
-interface ImportState {
+export interface ImportState {
   readonly id: string;
   readonly tenant: TenantId;
   readonly owner: Owner;
@@ -106,7 +106,7 @@ interface ImportState {
   readonly lane: LaneId;
 }
 
-type Taken =
+export type Taken =
   | { readonly kind: 'taken'; readonly taken: number }
   /** Lines are expected from another place on. */
   | { readonly kind: 'elsewhere'; readonly taken: number }
@@ -115,7 +115,7 @@ type Taken =
   | { readonly kind: 'refused'; readonly line: number; readonly problem: string }
   | { readonly kind: 'gone' };
 
-type Finished =
+export type Finished =
   | { readonly kind: 'finished'; readonly nudge: Nudge | null }
   | { readonly kind: 'incomplete'; readonly taken: number; readonly lines: number }
   | { readonly kind: 'exists' }
@@ -139,7 +139,7 @@ type Hash = (text: string) => string;
 
 const sumOf = (hash: Hash, before: string, text: string): string => hash(`${before}\n${text}`).slice(0, SUM_DIGITS);
 
-interface Sealed {
+export interface Sealed {
   readonly line: string;
   readonly sum: string;
 }
@@ -152,7 +152,7 @@ export function sealed(hash: Hash, before: string, text: string): Sealed {
 
 const SEAL = new RegExp(`,"sum":"([0-9a-f]{${SUM_DIGITS}})"\\}$`);
 
-type Opened =
+export type Opened =
   /** `text` is the object without its checksum. */
   | { readonly kind: 'whole'; readonly text: string; readonly sum: string }
   | { readonly kind: 'damaged'; readonly expected: string; readonly got: string };
@@ -165,3 +165,17 @@ export function opened(hash: Hash, before: string, line: string): Opened {
   const got = sumOf(hash, before, text);
   return got === expected ? { kind: 'whole', text, sum: got } : { kind: 'damaged', expected, got };
 }
+
+/**
+ * What an owner was when its lines were read, in two parts: what is promised to be kept, and its receipts, which are not. Whoever moves it names
+ * both; only if somebody asks again and again, so that it would never leave, the first alone.
+ */
+const BETWEEN = '.';
+
+export const stampWith = (promised: string, receipts: string): string => `${promised}${BETWEEN}${receipts}`;
+
+export const promisedBy = (stamp: string): string => stamp.split(BETWEEN, 1)[0] ?? stamp;
+
+/** Whether an owner is still what a stamp says of it. */
+export const isStill = (stamp: string, now: string): boolean =>
+  stamp === (stamp.includes(BETWEEN) ? now : promisedBy(now));

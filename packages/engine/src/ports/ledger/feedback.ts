@@ -1,14 +1,14 @@
-import type { JsonObject, LaneId, Millis, Scope, TenantId, MemoryEvent, Owner } from '../../words.ts';
-import type { Page, Paged } from './ledger.ts';
 import type { HeldOperation } from '../../plan.ts';
+import type { JsonObject, LaneId, MemoryEvent, Millis, Owner, Scope, TenantId } from '../../words.ts';
+import type { Page, Paged } from './ledger.ts';
 import type { MemoryChange, Tombstone } from './memories.ts';
 
 /** What an answer told: a version of a memory, a message as it was said, or a relation, by the statement that began it. */
-type Told =
+export type Told =
   | { readonly kind: 'memory'; readonly id: string; readonly version: number }
   | { readonly kind: 'message' | 'relation'; readonly id: string };
 
-type ReceiptOutcome = 'good' | 'bad';
+export type ReceiptOutcome = 'good' | 'bad';
 
 /** What one answer told to whom: ids and versions, never texts of memories. */
 export interface Receipt {
@@ -47,7 +47,7 @@ export interface Credit {
 }
 
 /** A credit as it stands, and when it last changed. */
-interface Credited extends Credit {
+export interface Credited extends Credit {
   readonly at: Millis;
 }
 
@@ -106,7 +106,7 @@ export interface Review {
 /** The states of those that nobody has to decide any more. */
 export const DECIDED = ['approved', 'rejected', 'stale'] as const satisfies readonly ReviewState[];
 
-interface ReviewFilter {
+export interface ReviewFilter {
   readonly state?: ReviewState;
   readonly userId?: string;
   readonly memoryId?: string;
@@ -123,7 +123,7 @@ export type Settlement =
   | { readonly state: 'rejected'; readonly now: Millis }
   | { readonly state: 'stale'; readonly note: string; readonly now: Millis };
 
-type Settled =
+export type Settled =
   | { readonly kind: 'settled' }
   /** It is not pending any more: nothing was changed. */
   | { readonly kind: 'over' }
@@ -183,7 +183,7 @@ export type Undone =
   | { readonly kind: 'conflict' };
 
 /** Memories something happened to. */
-type Touched =
+export type Touched =
   | { readonly consolidations: readonly string[] }
   | { readonly undo: string }
   | { readonly lane: LaneId; readonly after: Millis };

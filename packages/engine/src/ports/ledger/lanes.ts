@@ -1,24 +1,24 @@
 import type { Purpose } from '../../models/call-model.ts';
 import type {
   BatchSettings,
-  Failure,
-  LaneId,
-  Millis,
-  Owner,
-  Scope,
-  TenantId,
   BatchStage,
   BatchState,
+  Failure,
   JsonObject,
+  LaneId,
   MarkedTrust,
   MemoryEvent,
   Message,
+  Millis,
+  Owner,
   Priority,
+  Scope,
   SpeakersClock,
+  TenantId,
 } from '../../words.ts';
 import type { Nudge, TurnName } from '../schedule.ts';
-import type { Gathered } from './thoughts.ts';
 import type { Page, Paged } from './ledger.ts';
+import type { Gathered } from './thoughts.ts';
 
 /** When a lane with waiting batches is due. */
 export interface DuePolicy {
@@ -81,7 +81,7 @@ export type Failed =
 /** Lost to a later claim: nothing was written. */
 export type Fenced = { readonly kind: 'fenced' };
 
-interface Lane {
+export interface Lane {
   readonly id: LaneId;
   readonly tenant: TenantId;
   readonly owner: Owner;
@@ -257,7 +257,7 @@ export interface BatchStore {
 }
 
 /** Parked batches with the same error code. */
-interface ParkedReason {
+export interface ParkedReason {
   readonly code: string;
   readonly batches: number;
   readonly owners: number;
@@ -268,7 +268,7 @@ interface ParkedReason {
   readonly newestAt: Millis;
 }
 
-interface ParkedFilter {
+export interface ParkedFilter {
   readonly ids?: readonly string[];
   readonly lane?: LaneId;
   readonly userId?: string;

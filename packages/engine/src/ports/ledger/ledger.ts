@@ -1,23 +1,23 @@
 import type { Economy } from '../../limits/economy.ts';
 import type { Ceilings, TenantSettings } from '../../settings.ts';
 import type { JsonObject, TenantId } from '../../words.ts';
-import type { BatchStore, LaneStore } from './lanes.ts';
-import type { BulkStore, ThoughtStore } from './thoughts.ts';
 import type { BundleStore } from './bundles.ts';
 import type { CanaryStore } from './canaries.ts';
-import type { ColdStore, DepartureStore } from './owners-away.ts';
 import type { ErasureStore, RetentionStore } from './erasures.ts';
+import type { ReceiptStore, ReviewStore, UndoStore } from './feedback.ts';
 import type { GraphStore } from './graph.ts';
-import type { KeyStore, LinkStore, TenantCopyStore, TrailStore } from './tenants.ts';
-import type { LimitStore, ShareStore, UsageStore } from './usage.ts';
+import type { BatchStore, LaneStore } from './lanes.ts';
 import type { ContentStore, FilteredStore, LookupStore, MemoryStore, SaidIdStore } from './memories.ts';
 import type { NightStore, TopicStore } from './nights.ts';
 import type { OutboxStore, SpeechStore } from './outbox.ts';
 import type { AuditStore, OverviewStore } from './overview.ts';
-import type { ReceiptStore, ReviewStore, UndoStore } from './feedback.ts';
+import type { ColdStore, DepartureStore } from './owners-away.ts';
 import type { ReplayStore, SuiteStore } from './replays.ts';
 import type { PresentStore, SummaryStore } from './summaries.ts';
 import type { TaskStateStore } from './task-states.ts';
+import type { KeyStore, LinkStore, TenantCopyStore, TrailStore } from './tenants.ts';
+import type { BulkStore, ThoughtStore } from './thoughts.ts';
+import type { LimitStore, ShareStore, UsageStore } from './usage.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 /**
@@ -83,7 +83,7 @@ export interface Ledger {
 }
 
 /** One whose owners can travel to another ledger: rows do, so that it keeps some. */
-interface StoredLedger extends Ledger {
+export interface StoredLedger extends Ledger {
   readonly bundles: BundleStore;
   readonly cold: ColdStore;
   readonly copies: TenantCopyStore;
@@ -101,7 +101,7 @@ export interface Terms {
   readonly shareEpoch: number | null;
 }
 
-interface SettingsStore {
+export interface SettingsStore {
   /** All of it, read at once. */
   terms(tenant: TenantId): Promise<Terms>;
   /** What the tenant has chosen; the defaults where it has chosen nothing. */

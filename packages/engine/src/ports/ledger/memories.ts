@@ -1,6 +1,6 @@
 import type { FiguresOfModel } from '../../figures/figures.ts';
 import type { Statement } from '../../graph/words.ts';
-import type { SaidKind } from '../../memories/said-ids.ts';
+import type { SaidKind } from '../../memories/evolve.ts';
 import type { HeldOperation, SeenAttack } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
 import type {

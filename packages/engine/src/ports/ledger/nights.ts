@@ -1,8 +1,8 @@
 import type { Act, HeldOperation, Plan } from '../../plan.ts';
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
-import type { MemoryChange, Tombstone } from './memories.ts';
 import type { Page, Paged } from './ledger.ts';
+import type { MemoryChange, Tombstone } from './memories.ts';
 import type { StoredAnswer } from './thoughts.ts';
 import type { SettledCall } from './usage.ts';
 
@@ -39,7 +39,7 @@ export interface Night {
   readonly plan: Plan | null;
 }
 
-type NightClaim =
+export type NightClaim =
   | { readonly kind: 'claimed'; readonly night: Night }
   /** Somebody else works on it; or it waits after a failure. */
   | { readonly kind: 'later'; readonly at: Millis }
@@ -65,14 +65,14 @@ export interface NightChanges {
   readonly acts: readonly Act[];
 }
 
-type NightEnded =
+export type NightEnded =
   | { readonly kind: 'ended' }
   /** A memory is not at the expected revision: nothing was changed. */
   | { readonly kind: 'conflict' }
   | Fenced;
 
 /** A person's word on a plan that waits. */
-type NightDecision =
+export type NightDecision =
   | ({ readonly state: 'applied'; readonly now: Millis } & NightChanges)
   | { readonly state: 'discarded' | 'stale'; readonly now: Millis };
 

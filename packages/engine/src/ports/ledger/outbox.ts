@@ -1,7 +1,7 @@
 import type { Failure, JsonObject, LaneId, Memory, Message, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { SummaryRefresh } from '../schedule.ts';
-import type { Turn } from './lanes.ts';
 import type { Credit } from './feedback.ts';
+import type { Turn } from './lanes.ts';
 
 /** One memory to be projected. `seq` grows with every change. */
 export interface OutboxEntry {

@@ -1,7 +1,7 @@
 import type { FiguresOfModel, Tally } from '../../figures/figures.ts';
 import type { BatchState, LaneId, Millis, Owner, TenantId } from '../../words.ts';
-import type { Page, Paged } from './ledger.ts';
 import type { Receipt } from './feedback.ts';
+import type { Page, Paged } from './ledger.ts';
 import type { Account } from './summaries.ts';
 
 /** accepted = pending + consolidating + consolidated + empty + parked + undone + erased, always. */

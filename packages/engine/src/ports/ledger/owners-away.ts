@@ -16,7 +16,7 @@ type NamedDestination = Destination & { readonly cell: string };
  * nothing says that it was erased, and none of its batches counts as accepted here any more. The note stays, so that nobody who asks
  * here makes a second owner, until an import of the owner has finished or `until` has passed.
  */
-interface Departure {
+export interface Departure {
   /** Stands for the owner (ids.ts), who could be erased there without anybody hearing of it here. */
   readonly key: string;
   readonly tenant: TenantId;
@@ -25,7 +25,7 @@ interface Departure {
   readonly until: Millis;
 }
 
-interface NewDeparture {
+export interface NewDeparture {
   /** Of the removal of its rows. */
   readonly id: string;
   readonly to: NamedDestination;
@@ -39,7 +39,7 @@ interface NewDeparture {
   readonly now: Millis;
 }
 
-type Departed =
+export type Departed =
   | ({ readonly kind: 'departed' } & Departure)
   /** Something was written since the lines were read: they have to be read again. */
   | { readonly kind: 'changed' }
@@ -100,14 +100,14 @@ export interface DepartureStore {
   givenUpAt(): Promise<Millis | null>;
 }
 
-interface OwnerHere {
+export interface OwnerHere {
   readonly lane: LaneId;
   readonly tenant: TenantId;
   readonly owner: Owner;
 }
 
 /** Slots of which other cells have the new owners, as the directory said at an epoch. */
-interface ClosedSlots {
+export interface ClosedSlots {
   readonly epoch: number;
   readonly closed: readonly { readonly first: number; readonly last: number }[];
 }
@@ -176,7 +176,7 @@ export interface ColdStore {
   count(): Promise<ColdCount>;
 }
 
-type SegmentState = 'written' | 'cooling' | 'cold' | 'waking' | 'dropped';
+export type SegmentState = 'written' | 'cooling' | 'cold' | 'waking' | 'dropped';
 
 export interface BatchPoints {
   readonly id: string;
@@ -209,7 +209,7 @@ export interface Oldest {
   readonly memories: Millis | null;
 }
 
-interface NewSegment extends Pick<StandingOwner, 'tenant' | 'lane' | 'memories' | 'oldest'> {
+export interface NewSegment extends Pick<StandingOwner, 'tenant' | 'lane' | 'memories' | 'oldest'> {
   /** Names the object too, and no user. */
   readonly name: string;
   readonly bits: OwnerBits;
@@ -225,7 +225,7 @@ export interface Segment extends NewSegment {
   readonly since: Millis;
 }
 
-interface ColdCount {
+export interface ColdCount {
   readonly owners: number;
   readonly bytes: number;
   /** Owners whose rows are on their way, out of the ledger or back. */

@@ -44,13 +44,13 @@ export interface ReplayFilter {
  *   discarding  a what-if's space is being removed.
  *   discarded   it is gone. The record stays.
  */
-type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
+export type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
 
 /**
  * live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. suite: the cases of a
  * suite are, and what comes of them is held against what was stored.
  */
-type ReplayKind = 'live' | 'what_if' | 'suite';
+export type ReplayKind = 'live' | 'what_if' | 'suite';
 
 export interface Replay {
   readonly id: string;
@@ -64,7 +64,7 @@ export interface Replay {
   readonly matched: number;
   /** Tokens that the run of a suite has used, and what its open calls may use besides. */
   readonly spent: number;
-  readonly reserved: readonly Reservation[];
+  readonly reserved: readonly ReservedTokens[];
   readonly failure: Failure | null;
   readonly result: JsonObject | null;
   readonly createdAt: Millis;
@@ -73,14 +73,14 @@ export interface Replay {
   readonly expiresAt: Millis | null;
 }
 
-interface NewReplay extends Pick<Replay, 'id' | 'tenant' | 'kind' | 'filter' | 'changes' | 'matched'> {
+export interface NewReplay extends Pick<Replay, 'id' | 'tenant' | 'kind' | 'filter' | 'changes' | 'matched'> {
   /** The batches of a what-if; a live one finds its own. */
   readonly batchIds: readonly string[];
   readonly idempotency: { readonly key: string; readonly bodyHash: string } | null;
   readonly now: Millis;
 }
 
-type ReplayCreated =
+export type ReplayCreated =
   | { readonly kind: 'stored' }
   /** The same key with the same body came before. */
   | { readonly kind: 'repeated'; readonly id: string }
@@ -88,7 +88,7 @@ type ReplayCreated =
   | { readonly kind: 'conflict' };
 
 /** A step from one state to the next. What is left out stays as it is. */
-interface ReplayStep {
+export interface ReplayStep {
   readonly from: ReplayState;
   readonly to: ReplayState;
   /** When somebody should look at it again; null: never. */
@@ -100,7 +100,7 @@ interface ReplayStep {
 }
 
 /** Batches of a live replay that wait again. */
-interface ReplaySlice {
+export interface ReplaySlice {
   readonly replayed: readonly string[];
   readonly nudges: readonly Nudge[];
   /** Their lanes in which nothing is parked any more. */
@@ -115,7 +115,7 @@ export interface Life {
   readonly events: readonly MemoryEvent[];
 }
 
-interface ReplaySize {
+export interface ReplaySize {
   readonly batches: number;
   readonly backfill: number;
   readonly tokens: number;
@@ -221,13 +221,13 @@ export interface SuiteStore {
 }
 
 /** Tokens that an open call of a run may use. Where nobody settles it, since its process died, it lapses. */
-export interface Reservation {
+export interface ReservedTokens {
   readonly id: string;
   readonly tokens: number;
   readonly until: Millis;
 }
 
-interface AskedReservation {
+export interface AskedReservation {
   readonly id: string;
   /** Of fewer tokens the call has no use; more than `most` it never takes. */
   readonly least: number;
@@ -240,14 +240,17 @@ interface AskedReservation {
 interface Standing {
   /** By calls that are over. */
   readonly spent: number;
-  readonly reserved: readonly Reservation[];
+  readonly reserved: readonly ReservedTokens[];
 }
 
-export const openAt = (reserved: readonly Reservation[], now: Millis): readonly Reservation[] =>
+export const openAt = (reserved: readonly ReservedTokens[], now: Millis): readonly ReservedTokens[] =>
   reserved.filter(({ until }) => until > now);
 
 /** What is reserved from then on, the last one for this call; null: the budget has no room for it. */
-export function withReservation({ spent, reserved }: Standing, asked: AskedReservation): readonly Reservation[] | null {
+export function withReservation(
+  { spent, reserved }: Standing,
+  asked: AskedReservation,
+): readonly ReservedTokens[] | null {
   const open = openAt(reserved, asked.now);
   const left = asked.budget - open.reduce((sum, { tokens }) => sum + tokens, spent);
   if (left < asked.least) return null;

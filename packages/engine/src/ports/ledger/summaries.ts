@@ -1,4 +1,4 @@
-import type { ToldLine } from '../../context/told.ts';
+import type { ToldLine } from '../../context/items.ts';
 import type {
   Content,
   LaneId,

@@ -2,13 +2,13 @@ import type { Millis, TenantId } from '../../words.ts';
 import type { Page, Paged } from './ledger.ts';
 
 /** What a key may be used for. admin stands for all of them; subject for what people may do with their own memories. */
-type KeyScope = 'ingest' | 'search' | 'manage' | 'subject' | 'admin';
+export type KeyScope = 'ingest' | 'search' | 'manage' | 'subject' | 'admin';
 
 /**
  * A key of the API. Its secret is known to whoever it was given to and to nobody else. Rows are never deleted, so that a
  * ledger that has had a key never counts as one without.
  */
-interface ApiKey {
+export interface ApiKey {
   readonly id: string;
   readonly tenant: TenantId;
   /** What people call it. */
@@ -28,9 +28,9 @@ interface ApiKey {
   readonly lastUsedAt: Millis | null;
 }
 
-type NewKey = Omit<ApiKey, 'previous' | 'revokedAt' | 'lastUsedAt'>;
+export type NewKey = Omit<ApiKey, 'previous' | 'revokedAt' | 'lastUsedAt'>;
 
-interface Rotation {
+export interface Rotation {
   /** Of the new secret. */
   readonly hash: string;
   /** How long the present secret is still taken; one before it is not any more. */
@@ -41,7 +41,7 @@ interface Rotation {
  * A link that opens the page of one user, once. Its secret is then exchanged for a token, which counts for a short time and is
  * prolonged while the page is open, though never beyond the link.
  */
-interface Link {
+export interface Link {
   readonly id: string;
   readonly tenant: TenantId;
   readonly userId: string;
@@ -55,13 +55,13 @@ interface Link {
   readonly token: LinkToken | null;
 }
 
-interface LinkToken {
+export interface LinkToken {
   /** A digest of it. */
   readonly hash: string;
   readonly until: Millis;
 }
 
-type NewLink = Omit<Link, 'openedAt' | 'token'>;
+export type NewLink = Omit<Link, 'openedAt' | 'token'>;
 
 export interface LinkStore {
   /** What has long expired of this user goes. */
@@ -94,7 +94,7 @@ export interface KeyStore {
 }
 
 /** done: below 400. refused: nobody may, or not now (401, 403, 429). failed: everything else. */
-type TrailOutcome = 'done' | 'refused' | 'failed';
+export type TrailOutcome = 'done' | 'refused' | 'failed';
 
 /** Statuses of answers to who may not, or not now. */
 export const REFUSED_STATUSES: readonly number[] = [401, 403, 429];
@@ -107,7 +107,7 @@ export function outcomeOf(status: number): TrailOutcome {
 }
 
 /** What a request was about: an owner (user, agent, run), or a thing of ours by its id. Never what was said. */
-interface TrailSubject {
+export interface TrailSubject {
   /** user, agent, run, memory, batch, key, …; erasure where the owner was erased: its id is forgotten. */
   readonly kind: string;
   readonly id: string;
@@ -152,7 +152,7 @@ export interface NewTrailEntry extends TrailEntry {
   readonly ownerHash: string | null;
 }
 
-interface TrailFilter {
+export interface TrailFilter {
   readonly by?: string;
   /** The id of a subject. */
   readonly subject?: string;
@@ -178,16 +178,16 @@ export interface TrailStore {
 }
 
 /** Everything of a tenant that is no owner's, as rows by their kinds: what it has chosen, what it may, who may do what, who is notified. */
-interface TenantCopy {
+export interface TenantCopy {
   /** Another one as soon as anything of it is different. */
   readonly version: string;
   readonly rows: CopiedRows;
 }
 
-type CopiedRows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
+export type CopiedRows = Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
 
 /** A copy that a cell has taken over. */
-interface TakenCopy {
+export interface TakenCopy {
   /** The directory's, of this tenant. */
   readonly epoch: number;
   readonly version: string;

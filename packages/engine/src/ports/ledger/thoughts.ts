@@ -1,10 +1,10 @@
 import type { Plan } from '../../plan.ts';
 import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId, Trust } from '../../words.ts';
-import type { TokenUse, ChatCall } from '../models.ts';
-import type { Fenced, Turn } from './lanes.ts';
-import type { Terms, Page, Paged } from './ledger.ts';
-import type { Room, SentCall, SettledCall, CallFor } from './usage.ts';
+import type { ChatCall, TokenUse } from '../models.ts';
 import type { Nudge } from '../schedule.ts';
+import type { Fenced, Turn } from './lanes.ts';
+import type { Page, Paged, Terms } from './ledger.ts';
+import type { CallFor, Room, SentCall, SettledCall } from './usage.ts';
 
 /** What a consolidation reads of the conversation, with what holds for its tenant. */
 export interface Gathered extends Terms {
@@ -23,7 +23,7 @@ export interface Gathered extends Terms {
 }
 
 /** Its newest plan, and the answers of models in the order they came. */
-interface Thought {
+export interface Thought {
   readonly plan: Plan | null;
   readonly answers: readonly StoredAnswer[];
   /** Those of consolidations of the same batches that were undone: to the same question they are the answer. */
@@ -31,7 +31,7 @@ interface Thought {
 }
 
 /** The part of it that does not depend on a turn. */
-type ConversationContext = Pick<Gathered, 'summary' | 'summaryTrust' | 'recent'>;
+export type ConversationContext = Pick<Gathered, 'summary' | 'summaryTrust' | 'recent'>;
 
 export interface StoredAnswer {
   readonly step: string;
@@ -45,7 +45,7 @@ export interface StoredAnswer {
   readonly former?: string;
 }
 
-type Stored = { readonly kind: 'stored' } | Fenced;
+export type Stored = { readonly kind: 'stored' } | Fenced;
 
 /** A question, and under which names of steps its answer would be stored. */
 export interface Asked {
@@ -55,7 +55,7 @@ export interface Asked {
   readonly rooms?: readonly Room[];
 }
 
-interface LastLook {
+export interface LastLook {
   /** No later claim has taken the lane: then what the turn stores now is kept. */
   readonly holds: boolean;
   /** What was answered to the question meanwhile, to a worker that had the turn before. */
@@ -83,7 +83,7 @@ export interface Consolidation {
 }
 
 /** By the hashes of their texts. null: the model refuses the text for good. */
-type KnownVectors = ReadonlyMap<string, Float32Array | null>;
+export type KnownVectors = ReadonlyMap<string, Float32Array | null>;
 
 export interface ThoughtStore {
   gather(turn: Turn, recentCount: number): Promise<Gathered>;
@@ -128,7 +128,7 @@ export interface ThoughtStore {
 }
 
 /** A question that may be asked with others, in a job of the provider. */
-interface NewBulkQuestion {
+export interface NewBulkQuestion {
   readonly id: string;
   /** Under which its answer is kept. */
   readonly step: string;
@@ -143,10 +143,10 @@ interface NewBulkQuestion {
 }
 
 /** For whom it is counted, and what it is thought to use. */
-type BulkCounted = CallFor & Pick<SentCall, 'model' | 'usage' | 'cost'>;
+export type BulkCounted = CallFor & Pick<SentCall, 'model' | 'usage' | 'cost'>;
 
 /** What is kept of a call until it is answered. */
-type BulkCall = Pick<ChatCall, 'name' | 'system' | 'user' | 'schema'>;
+export type BulkCall = Pick<ChatCall, 'name' | 'system' | 'user' | 'schema'>;
 
 export interface BulkQuestion {
   readonly id: string;
@@ -183,7 +183,7 @@ export interface BulkJob {
   readonly createdAt: Millis;
 }
 
-interface BulkStep {
+export interface BulkStep {
   readonly state: BulkState;
   readonly remote: JsonObject | null;
   readonly tries: number;

@@ -1,9 +1,9 @@
-import { DAY_MS } from '../../text/dates.ts';
-import type { LaneId, Millis, TenantId, Owner } from '../../words.ts';
-import type { TokenUse } from '../models.ts';
-import type { UsageStep } from './overview.ts';
 import type { Climbed, Economy, Spending } from '../../limits/economy.ts';
+import { DAY_MS } from '../../text/dates.ts';
+import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
+import type { TokenUse } from '../models.ts';
 import type { Page, Paged } from './ledger.ts';
+import type { UsageStep } from './overview.ts';
 
 /** Why a model is asked; `causeOf` says which of them it is. */
 export const CAUSES = [
@@ -59,12 +59,12 @@ export interface SettledCall extends SentCall {
 /** What calls are told apart by. Those of HOURLY are known for 35 days and until their owner is erased, the others for ever. */
 const HOURLY_GROUPS = ['hour', 'user', 'app', 'key'] as const;
 export const USAGE_GROUPS = ['day', 'step', 'model', 'cause', ...HOURLY_GROUPS] as const;
-type UsageGroup = (typeof USAGE_GROUPS)[number];
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** How long single calls are kept. */
 export const CALLS_KEPT_MS = 35 * DAY_MS;
 
-interface UsageAsked {
+export interface UsageAsked {
   readonly groups: readonly UsageGroup[];
   readonly from: Millis;
   readonly to: Millis;
@@ -83,7 +83,7 @@ export const needsCalls = ({ groups, from, to, userId, appId, keyId }: UsageAske
   [from, to].some((time) => time % DAY_MS !== 0);
 
 /** What calls took together. */
-interface UsageSums {
+export interface UsageSums {
   readonly calls: number;
   readonly promptTokens: number;
   /** Of those, the ones the provider had in its cache. */
@@ -94,7 +94,7 @@ interface UsageSums {
   readonly unpriced: number;
 }
 
-interface UsageRow {
+export interface UsageRow {
   /** The start of the day or hour, or a name; null: there is none, or it is not known any more. */
   readonly group: Readonly<Partial<Record<UsageGroup, string | number | null>>>;
   readonly answered: UsageSums & { readonly tookMs: Millis };
@@ -162,7 +162,7 @@ export interface Room extends Pick<Use, 'kind' | 'who'> {
 }
 
 /** What is usual among those of a kind. */
-interface PeerUse {
+export interface PeerUse {
   readonly kind: HoldKind;
   readonly calls: number;
   readonly tokens: number;
@@ -181,7 +181,7 @@ export interface Hold {
   readonly heldAt: Millis;
 }
 
-interface KeptHold extends Hold {
+export interface KeptHold extends Hold {
   /** Of an owner; null: of another kind. */
   readonly owner: Owner | null;
   /** Somebody let go of it; null: nobody did. */

@@ -1,5 +1,4 @@
-import { newest } from '../../memories/evolve.ts';
-import { idListsOf } from '../../memories/said-ids.ts';
+import { idListsOf, newest } from '../../memories/evolve.ts';
 import type { IndexPoint } from '../../ports/search-index.ts';
 import type { Json, Memory, Scope } from '../../words.ts';
 

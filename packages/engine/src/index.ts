@@ -1,4 +1,4 @@
-export { bulkSweep } from './bulk/sweep.ts';
+export { bulkSweep } from './bulk.ts';
 export {
   type AskedCanary,
   CANARY_STEPS,

@@ -1,8 +1,9 @@
 import { asEngineError } from '../errors.ts';
 import { idListsOf, isPinned, lastSaidAt } from '../memories/evolve.ts';
-import { type Asking, ask } from '../models/ask.ts';
+import { type Asking, ask, type Question } from '../models/ask.ts';
 import { embedTexts } from '../models/embed.ts';
-import { JUDGE_NEIGHBOURS, type NeighboursInput, pairsIn, type RawPair } from '../models/prompts/night.ts';
+import type { Listed } from '../models/parse/listed.ts';
+import { JUDGE_NEIGHBOURS, type NearInput, pairsIn, type RawPair } from '../models/prompts/night.ts';
 import type { Prompt } from '../models/prompts/prompt.ts';
 import type { Remark } from '../plan.ts';
 import { isPersonsLine } from '../profile/slots.ts';
@@ -155,7 +156,10 @@ async function judge(
   { group, step }: { readonly group: readonly Live[]; readonly step: string },
 ): Promise<readonly Remark[]> {
   const ordered = [...group].sort((a, b) => (saidBefore(lastSaidAt(a.memory), lastSaidAt(b.memory)) ? -1 : 1));
-  const pairs = await pairsOf(asking, { ordered, step });
+  const pairs = await answersAbout(asking, {
+    ...{ step, prompt: JUDGE_NEIGHBOURS, ask: 'Which of these say the same, which contradict?' },
+    ...{ input: nearInput(ordered), shape: pairsIn },
+  });
   if ('failed' in pairs) return [{ asked: 'judge memories that are near each other', did: pairs.failed }];
   const done = new Set<string>();
   return pairs.flatMap((pair): Remark[] => {
@@ -178,30 +182,30 @@ async function judge(
 const isChanged = ({ drafts }: Desk, lives: readonly Live[]): boolean =>
   lives.some(({ memory }) => drafts.some(({ act }) => act.memoryId === memory.id));
 
-async function pairsOf(
+/**
+ * What a model answers about a group, or why it is left as it is: an answer that cannot be read, however often it is asked for.
+ */
+export async function answersAbout<T>(
   asking: Asking,
-  { ordered, step }: { readonly ordered: readonly Live[]; readonly step: string },
-): Promise<readonly RawPair[] | { readonly failed: string }> {
-  const input: NeighboursInput = {
-    memories: ordered.map(({ memory, version }, i) => ({
-      id: String(i),
-      text: version.text,
-      said_at: dateTextOf(lastSaidAt(memory).at, version.details.utcOffset),
-    })),
-  };
+  question: Question<Listed<T>>,
+): Promise<readonly T[] | { readonly failed: string }> {
   try {
-    const question = {
-      step,
-      prompt: JUDGE_NEIGHBOURS,
-      ask: 'Which of these say the same, which contradict?',
-    };
-    return (await ask(asking, { ...question, input, shape: pairsIn })).pairs;
+    return (await ask(asking, question)).items;
   } catch (error) {
     const { code, message, retryable } = asEngineError(error);
     if (code !== 'model_output_unusable' || retryable) throw error;
     return { failed: `left unchanged: ${message}` };
   }
 }
+
+/** A group as a model is shown it. */
+export const nearInput = (group: readonly Live[]): NearInput => ({
+  memories: group.map(({ memory, version }, i) => ({
+    id: String(i),
+    text: version.text,
+    said_at: dateTextOf(lastSaidAt(memory).at, version.details.utcOffset),
+  })),
+});
 
 interface Wish {
   readonly pair: RawPair;

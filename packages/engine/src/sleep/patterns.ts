@@ -1,19 +1,18 @@
-import { asEngineError } from '../errors.ts';
 import { isFallen, PIECES_NEEDED, piecesOf } from '../memories/conclusions.ts';
 import { idListsOf, lastSaidAt } from '../memories/evolve.ts';
 import { attacksIn } from '../messages/messages.ts';
-import { type Asking, ask } from '../models/ask.ts';
-import { conclusionsIn, FIND_PATTERNS, type PatternsInput, type RawConclusion } from '../models/prompts/night.ts';
+import type { Asking } from '../models/ask.ts';
+import { conclusionsIn, FIND_PATTERNS, type RawConclusion } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import type { SleepSettings } from '../settings.ts';
 import { claimsOf, joinedWords, wordsIn } from '../text/claims.ts';
-import { DAY_MS, dateTextOf } from '../text/dates.ts';
+import { DAY_MS } from '../text/dates.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { isMadeOf, shareOf } from '../text/support.ts';
 import { containment, overlap, termSet } from '../text/terms.ts';
 import { CERTAINTIES, type Certainty, type Memory, saidBefore } from '../words.ts';
 import type { Desk, Live } from './drafts.ts';
-import { isDenied, type Judged, nearness, type Questions, textsOf } from './neighbours.ts';
+import { answersAbout, isDenied, type Judged, nearInput, nearness, type Questions, textsOf } from './neighbours.ts';
 import { actKey, fallKey, type Sight } from './sight.ts';
 
 /*
@@ -111,7 +110,10 @@ interface Asked {
 async function conclude(given: Concluding, { group, step }: Asked): Promise<readonly Remark[]> {
   const { asking, desk, memories } = given;
   const ordered = [...group].sort((a, b) => (saidBefore(lastSaidAt(a.memory), lastSaidAt(b.memory)) ? -1 : 1));
-  const found = await conclusionsOf(asking, { group: ordered, step });
+  const found = await answersAbout(asking, {
+    ...{ step, prompt: FIND_PATTERNS, ask: 'What do several of these show together?' },
+    ...{ input: nearInput(ordered), shape: conclusionsIn },
+  });
   if ('failed' in found) return [{ asked: 'find what memories show together', did: found.failed }];
   if (found.length === 0) return [];
   const isApart = await apartness(asking, ordered);
@@ -126,27 +128,6 @@ async function conclude(given: Concluding, { group, step }: Asked): Promise<read
     desk.conclude({ text: raw.text.trim(), certainty: checked.certainty, pieces: checked.pieces, again, reason });
     return [];
   });
-}
-
-async function conclusionsOf(
-  asking: Asking,
-  { group, step }: Asked,
-): Promise<readonly RawConclusion[] | { readonly failed: string }> {
-  const input: PatternsInput = {
-    memories: group.map(({ memory, version }, i) => ({
-      id: String(i),
-      text: version.text,
-      said_at: dateTextOf(lastSaidAt(memory).at, version.details.utcOffset),
-    })),
-  };
-  try {
-    const question = { step, prompt: FIND_PATTERNS, ask: 'What do several of these show together?' };
-    return (await ask(asking, { ...question, input, shape: conclusionsIn })).conclusions;
-  } catch (error) {
-    const { code, message, retryable } = asEngineError(error);
-    if (code !== 'model_output_unusable' || retryable) throw error;
-    return { failed: `left unchanged: ${message}` };
-  }
 }
 
 /** Whether two memories were said in different conversations: in no batch together, and not within an hour. */

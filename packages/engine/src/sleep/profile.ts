@@ -1,12 +1,11 @@
-import { asEngineError } from '../errors.ts';
-import { type Asking, ask } from '../models/ask.ts';
-import { CHOOSE_SLOTS, placesIn, type RawPlace, type SlotsInput } from '../models/prompts/night.ts';
+import type { Asking } from '../models/ask.ts';
+import { CHOOSE_SLOTS, placesIn, type SlotsInput } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import { portionsOf } from '../ports/tools.ts';
 import { type ProfileSlot, placementOf, profileRank, slotOfCategory, slotsOf } from '../profile/slots.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { Desk, Live } from './drafts.ts';
-import { type Judged, type Questions, textsOf } from './neighbours.ts';
+import { answersAbout, type Judged, type Questions, textsOf } from './neighbours.ts';
 import { placeKey, type Sight } from './sight.ts';
 
 /*
@@ -90,7 +89,12 @@ interface Asked {
 }
 
 async function choose({ asking, desk }: Placing, { asked, slots, step }: Asked): Promise<readonly Remark[]> {
-  const places = await placesOf(asking, { asked, slots, step });
+  const input: SlotsInput = {
+    slots: slots.map(({ name, about }) => ({ name, about })),
+    memories: asked.map(({ version }, i) => ({ id: String(i), text: version.text })),
+  };
+  const question = { step, prompt: CHOOSE_SLOTS, ask: 'Which of these belong in which slot?' };
+  const places = await answersAbout(asking, { ...question, input, shape: placesIn });
   if ('failed' in places) return [{ asked: 'find slots of the profile', did: places.failed }];
   const placed = new Set<string>();
   return places.flatMap(({ id, slot }): Remark[] => {
@@ -103,22 +107,4 @@ async function choose({ asking, desk }: Placing, { asked, slots, step }: Asked):
     desk.place(live, { slot, reason: `it belongs under ${slot}`, decidedBy: 'model' });
     return [];
   });
-}
-
-async function placesOf(
-  asking: Asking,
-  { asked, slots, step }: Asked,
-): Promise<readonly RawPlace[] | { readonly failed: string }> {
-  const input: SlotsInput = {
-    slots: slots.map(({ name, about }) => ({ name, about })),
-    memories: asked.map(({ version }, i) => ({ id: String(i), text: version.text })),
-  };
-  try {
-    const question = { step, prompt: CHOOSE_SLOTS, ask: 'Which of these belong in which slot?' };
-    return (await ask(asking, { ...question, input, shape: placesIn })).places;
-  } catch (error) {
-    const { code, message, retryable } = asEngineError(error);
-    if (code !== 'model_output_unusable' || retryable) throw error;
-    return { failed: `left unchanged: ${message}` };
-  }
 }

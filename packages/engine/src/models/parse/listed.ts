@@ -280,6 +280,12 @@ export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read
   return { items, unread: aside.excerpts(), usable: entries === 0 || readable > 0 };
 }
 
+/** The items of the lists under these keys in answers to one call; null: there is no such list. */
+export function listedUnder<T>(values: readonly Json[], keys: readonly string[], reader: Reader<T>): Listed<T> | null {
+  const lists = values.flatMap((value) => (isObject(value) ? listsUnder(value, keys).slice(0, 1) : []));
+  return lists.length === 0 ? null : listed(lists, reader);
+}
+
 const isRefused = (made: unknown): made is { readonly refused: string } =>
   typeof made === 'object' && made !== null && 'refused' in made;
 

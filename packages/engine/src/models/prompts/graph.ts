@@ -1,7 +1,7 @@
 import { ENTITY_KINDS } from '../../graph/words.ts';
 import type { Discard } from '../../plan.ts';
 import type { Json, JsonObject } from '../../words.ts';
-import { isObject, type Listed, listed, listUnder, textUnder, wordsUnder, wordUnder } from '../parse/listed.ts';
+import { isObject, type Listed, listedUnder, textUnder, wordsUnder, wordUnder } from '../parse/listed.ts';
 import type { ExtractInput } from './consolidation.ts';
 import { NULLABLE_TEXT, objectSchema, type Prompt } from './prompt.ts';
 
@@ -207,12 +207,8 @@ function readUnder<T>(
   keys: readonly string[],
   { what, read }: { readonly what: readonly [one: string, many: string]; readonly read: (item: Json) => T | null },
 ): Listed<T> & { readonly isThere: boolean } {
-  const lists = values.flatMap((value) => {
-    const list = isObject(value) ? listUnder(value, keys) : null;
-    return list === null ? [] : [list];
-  });
-  const all = listed(lists, { what, max: GRAPH_ITEMS_MAX, read: ({ item }) => read(item) });
-  return { ...all, usable: lists.length > 0 && all.usable, isThere: lists.length > 0 };
+  const all = listedUnder(values, keys, { what, max: GRAPH_ITEMS_MAX, read: ({ item }) => read(item) });
+  return { ...(all ?? { items: [], unread: [], usable: false }), isThere: all !== null };
 }
 
 function entityOf(item: Json): RawEntity | null {

@@ -1,10 +1,9 @@
-import type { Discard } from '../../plan.ts';
 import type { Json } from '../../words.ts';
-import { isObject, listed, listUnder, textUnder, wordUnder } from '../parse/listed.ts';
+import { isObject, type Listed, listedUnder, listUnder, textUnder, wordUnder } from '../parse/listed.ts';
 import { objectSchema, type Prompt } from './prompt.ts';
 
-/** What a judge_neighbours call is given. */
-export type NeighboursInput = {
+/** Memories that are near each other, as a judge_neighbours or find_patterns call is given them. */
+export type NearInput = {
   readonly memories: readonly { readonly id: string; readonly text: string; readonly said_at: string }[];
 };
 
@@ -50,30 +49,12 @@ export interface RawPair {
   readonly reason: string;
 }
 
-interface RawPairs {
-  readonly usable: boolean;
-  readonly pairs: readonly RawPair[];
-  /** Entries of which nothing could be made, and those beyond what is read of one answer. */
-  readonly unread: readonly Discard[];
-}
-
 /** More than there are pairs among the memories of one question. */
 const PAIRS_MAX = 100;
 
 /** The pairs of answers to a judge_neighbours call; null when they hold no list of them. */
-export function pairsIn(...values: readonly Json[]): RawPairs | null {
-  const lists = values.flatMap((value) => {
-    const list = isObject(value) ? listUnder(value, ['pairs']) : null;
-    return list === null ? [] : [list];
-  });
-  if (lists.length === 0) return null;
-  const { usable, items, unread } = listed(lists, {
-    what: ['a pair', 'pairs'],
-    max: PAIRS_MAX,
-    read: ({ item }) => pairOf(item),
-  });
-  return { usable, pairs: items, unread };
-}
+export const pairsIn = (...values: readonly Json[]): Listed<RawPair> | null =>
+  listedUnder(values, ['pairs'], { what: ['a pair', 'pairs'], max: PAIRS_MAX, read: ({ item }) => pairOf(item) });
 
 function pairOf(item: Json): RawPair | null {
   if (!isObject(item)) return null;
@@ -81,11 +62,6 @@ function pairOf(item: Json): RawPair | null {
   if ((kind !== 'same' && kind !== 'contradiction') || keep == null || drop == null) return null;
   return { kind, keep, drop, reason: wordUnder(item, 'reason') ?? '' };
 }
-
-/** What a find_patterns call is given. */
-export type PatternsInput = {
-  readonly memories: readonly { readonly id: string; readonly text: string; readonly said_at: string }[];
-};
 
 /** Asked at night, about memories that are near each other. Whatever it writes is checked against them. */
 export const FIND_PATTERNS: Prompt = {
@@ -130,29 +106,15 @@ export interface RawConclusion {
   readonly reason: string;
 }
 
-interface RawConclusions {
-  readonly usable: boolean;
-  readonly conclusions: readonly RawConclusion[];
-  /** Entries of which nothing could be made, and those beyond what is read of one answer. */
-  readonly unread: readonly Discard[];
-}
-
 const CONCLUSIONS_MAX = 20;
 
 /** The conclusions of answers to a find_patterns call; null when they hold no list of them. */
-export function conclusionsIn(...values: readonly Json[]): RawConclusions | null {
-  const lists = values.flatMap((value) => {
-    const list = isObject(value) ? listUnder(value, ['conclusions']) : null;
-    return list === null ? [] : [list];
-  });
-  if (lists.length === 0) return null;
-  const { usable, items, unread } = listed(lists, {
+export const conclusionsIn = (...values: readonly Json[]): Listed<RawConclusion> | null =>
+  listedUnder(values, ['conclusions'], {
     what: ['a conclusion', 'conclusions'],
     max: CONCLUSIONS_MAX,
     read: ({ item }) => conclusionOf(item),
   });
-  return { usable, conclusions: items, unread };
-}
 
 function conclusionOf(item: Json): RawConclusion | null {
   if (!isObject(item)) return null;
@@ -203,29 +165,11 @@ export interface RawPlace {
   readonly slot: string;
 }
 
-interface RawPlaces {
-  readonly usable: boolean;
-  readonly places: readonly RawPlace[];
-  /** Entries of which nothing could be made, and those beyond what is read of one answer. */
-  readonly unread: readonly Discard[];
-}
-
 const PLACES_MAX = 100;
 
 /** The places of answers to a choose_slots call; null when they hold no list of them. */
-export function placesIn(...values: readonly Json[]): RawPlaces | null {
-  const lists = values.flatMap((value) => {
-    const list = isObject(value) ? listUnder(value, ['places']) : null;
-    return list === null ? [] : [list];
-  });
-  if (lists.length === 0) return null;
-  const { usable, items, unread } = listed(lists, {
-    what: ['a place', 'places'],
-    max: PLACES_MAX,
-    read: ({ item }) => placeOf(item),
-  });
-  return { usable, places: items, unread };
-}
+export const placesIn = (...values: readonly Json[]): Listed<RawPlace> | null =>
+  listedUnder(values, ['places'], { what: ['a place', 'places'], max: PLACES_MAX, read: ({ item }) => placeOf(item) });
 
 function placeOf(item: Json): RawPlace | null {
   if (!isObject(item)) return null;

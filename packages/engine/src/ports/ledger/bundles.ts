@@ -2,7 +2,7 @@ import type { LaneId, Millis, Owner, TenantId } from '../../words.ts';
 import type { Nudge } from '../schedule.ts';
 
 /**
- * Owners as they travel from one ledger to another. What is read is lines (engine/src/bundle/lines.ts): first the owner, then each
+ * Owners as they travel from one ledger to another. What is read is lines: first the owner, then each
  * kind of thing in the order in which things refer to each other, last how many lines there are.
  */
 export interface BundleStore {

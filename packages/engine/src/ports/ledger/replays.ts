@@ -186,7 +186,7 @@ export interface SuiteCase {
   readonly owner: Owner;
   /** The lane it was recorded from: it goes with its owner. null: it came from a file. */
   readonly lane: LaneId | null;
-  /** See suites/content.ts. */
+  /** See suites/cases.ts. */
   readonly content: JsonObject;
 }
 

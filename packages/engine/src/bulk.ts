@@ -1,18 +1,18 @@
-import type { EngineDeps } from '../deps.ts';
-import { asEngineError } from '../errors.ts';
-import { maskSecrets } from '../masking/secrets.ts';
-import { failedStep } from '../models/ask.ts';
-import { batched, costOfUse } from '../models/limits.ts';
-import { readAnswer } from '../models/parse/answer.ts';
-import { factsIn } from '../models/parse/listed.ts';
-import type { BulkAnswered, BulkJob, BulkQuestion, BulkState } from '../ports/ledger/thoughts.ts';
-import type { SettledCall } from '../ports/ledger/usage.ts';
-import type { BulkProvider, ChatAnswer } from '../ports/models.ts';
-import type { Nudge } from '../ports/schedule.ts';
-import type { Cancellation } from '../ports/tools.ts';
-import type { JsonObject, Millis } from '../words.ts';
+import type { EngineDeps } from './deps.ts';
+import { asEngineError } from './errors.ts';
+import { maskSecrets } from './masking/secrets.ts';
+import { failedStep } from './models/ask.ts';
+import { batched, costOfUse } from './models/limits.ts';
+import { readAnswer } from './models/parse/answer.ts';
+import { factsIn } from './models/parse/listed.ts';
+import type { BulkAnswered, BulkJob, BulkQuestion, BulkState } from './ports/ledger/thoughts.ts';
+import type { SettledCall } from './ports/ledger/usage.ts';
+import type { BulkProvider, ChatAnswer } from './ports/models.ts';
+import type { Nudge } from './ports/schedule.ts';
+import type { Cancellation } from './ports/tools.ts';
+import type { JsonObject, Millis } from './words.ts';
 
-export interface BulkDeps extends Pick<EngineDeps, 'bulk' | 'ledger' | 'tools' | 'log' | 'meter'> {
+interface BulkDeps extends Pick<EngineDeps, 'bulk' | 'ledger' | 'tools' | 'log' | 'meter'> {
   nudge(nudges: readonly Nudge[]): Promise<void>;
 }
 

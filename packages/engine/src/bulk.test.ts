@@ -1,9 +1,9 @@
 import { echoExtract, engineBench, fakeChat, NEVER } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
+import { bulkSweep } from './bulk.ts';
 import type { BulkProvider, ChatCall } from './ports/models.ts';
 import { takeTurn } from './turns/take-turn.ts';
 import { DEFAULT_TENANT, type JsonObject } from './words.ts';
-import { bulkSweep } from './bulk.ts';
 
 interface Remote {
   readonly questions: readonly { readonly id: string; readonly call: ChatCall }[];

@@ -259,7 +259,7 @@ const DEPTH_MAX = 4;
 const EXCERPTS_MAX = 200;
 
 /** Reads lists as one. Every entry becomes an item or is listed as unread. */
-export function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> {
+function listed<T>(lists: readonly (readonly Item[])[], { what, max, read }: Reader<T>): Listed<T> {
   const [one, many] = what;
   const items: T[] = [];
   const aside = new Aside();

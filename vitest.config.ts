@@ -31,7 +31,6 @@ const LONGEST = [
   'apps/standalone/test/start',
   'apps/standalone/test/refused-texts',
   'infra/npm/package',
-  'packages/adapters/test/sqlite-ledger-plans',
   'apps/standalone/test/mem0-client',
   'apps/standalone/test/wiped',
   'apps/web/test/frame',

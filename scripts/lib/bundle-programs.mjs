@@ -19,7 +19,7 @@ const IMPORT_OF_BUILTIN =
 const STARTED = [
   'apps/*/src/main.ts',
   'packages/{adapters,local-embedder}/src/**/*-thread.ts',
-  'packages/*/test/*-child.ts',
+  'packages/*/test/*-{child,thread}.ts',
 ];
 
 const folder = resolve(process.argv[2] ?? '');

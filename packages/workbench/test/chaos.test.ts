@@ -3,16 +3,11 @@ import { chaos } from '../src/chaos/chaos.ts';
 
 /** A mode takes a minute on a busy machine; far longer when something gets stuck. */
 const WITHIN_MS = 400_000;
-/** Of each mode some kinds that took the most to bear; all of them together take hours. */
+/** Of each mode two kinds that took the most to bear; all of them together, as `./scripts/prove chaos-…` runs them, take hours. */
 const KINDS = {
-  sqlite: ['killed after study answered', 'turns delivered twice', 'parts of the queue removed', 'model is silent'],
-  postgres: ['PostgreSQL killed', 'Redis wiped', 'clock wrong by an hour or a day', 'killed before study answered'],
-  embedded: [
-    'killed after extract answered',
-    'index wiped',
-    'answers huge or misshapen',
-    'text refused by the embedder',
-  ],
+  sqlite: ['killed after study answered', 'parts of the queue removed'],
+  postgres: ['PostgreSQL killed', 'Redis wiped'],
+  embedded: ['killed after extract answered', 'index wiped'],
 };
 const SEED = '343';
 
@@ -44,7 +39,7 @@ test.each(Object.entries(KINDS))(
   async (mode, kinds) => {
     const only = kinds.flatMap((kind) => ['--only', kind]);
     const { code, reports } = await run('--mode', mode, '--faults', String(kinds.length), '--seed', SEED, ...only);
-    expect(reports[0]).toMatchObject({ faults: 4, findings: [], lost: 0, doubled: 0, gap: 0, paidTwice: 0 });
+    expect(reports[0]).toMatchObject({ faults: kinds.length, findings: [], lost: 0, doubled: 0, gap: 0, paidTwice: 0 });
     expect(reports[0]?.accepted).toBeGreaterThan(10);
     expect(code).toBe(0);
   },

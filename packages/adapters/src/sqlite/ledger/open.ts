@@ -15,6 +15,7 @@ import { asLedgerError, sameFile, unavailable } from '../file.ts';
 import { packed } from './append.ts';
 import { sqliteDialect } from './filter.ts';
 import { ledgerIdOf, migrate, requireSchema } from './migrate.ts';
+import type { ReaderInit } from './reader.ts';
 import { connectToRead, PAGE_BYTES, runScript, type Sql, snapshotsOf, sqlOf } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer.ts';
 
@@ -168,12 +169,6 @@ export interface Reader {
   /** Runs a script by its name. */
   read<Result>(name: string, input: unknown): Promise<Result>;
   close(): Promise<void>;
-}
-
-/** What a thread that reads is started with. */
-export interface ReaderInit {
-  readonly path: string;
-  readonly readOnlyFile: boolean;
 }
 
 export const startReader = (init: ReaderInit): Promise<Thread> =>

@@ -1,6 +1,7 @@
 import { createSlowwave, type Operations, SlowwaveError } from '@slowwave/sdk';
 import { QueryClient, useQuery } from '@tanstack/react-query';
-import { live } from './ui/reading.ts';
+import { createContext, use } from 'react';
+import { live } from './ui/reading.tsx';
 
 /**
  * The only way to the server. The cookie of the session goes with each call, and the first header shows that a page of ours made it. Where
@@ -65,3 +66,15 @@ export const useCells = (who: Session, everyMs: number) =>
 /** Given up for good: nobody waits for its answer. */
 export const isGone = ({ state }: Pick<Operations['GET /v1/cells']['answer']['cells'][number], 'state'>): boolean =>
   state === 'lost' || state === 'left_behind';
+
+export const SessionContext = createContext<Session | null>(null);
+
+/** Who looks at the page. Only inside the frame, which is not shown before that is known. */
+export function useWho(): Session {
+  const session = use(SessionContext);
+  if (session === null) throw new Error('expected to be inside the frame of the console');
+  return session;
+}
+
+/** People who look are not chats that are told: where the key may ask for it, what they look at leaves no receipt. */
+export const useLooking = (): { readonly receipt?: false } => (may(useWho(), 'manage') ? { receipt: false } : {});

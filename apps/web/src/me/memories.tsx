@@ -1,13 +1,12 @@
-import type { Memory } from '@slowwave/sdk';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { ForgottenMemory, Memory } from '@slowwave/sdk';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { Action } from '../ui/action.tsx';
-import { useLater } from '../ui/reading.ts';
+import { counted } from '../ui/figures.tsx';
+import { Action, Confirm, FormDialog, LongText, Opens } from '../ui/forms.tsx';
+import { Pages, usePages } from '../ui/lists.tsx';
+import { Answer, Empty, useLater } from '../ui/reading.tsx';
 import { Said } from '../ui/said.tsx';
-import { Answer, Empty, Loading, Problem } from '../ui/states.tsx';
-import { Correct, Forget, SHOWN } from './changing.tsx';
-import { useOwn } from './coming.ts';
-import { counted, dayOf, plainly } from './plainly.ts';
+import { dayOf, plainly, useOwn } from './coming.ts';
 
 /** The list of memories, or what a search in it finds. */
 export function Memories() {
@@ -42,37 +41,31 @@ const PAGE = 50;
 
 function All({ forgot }: Listing) {
   const { api, userId } = useOwn();
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+  const list = usePages({
     queryKey: [...SHOWN, 'all'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      plainly(api.memories.list({ user_id: userId, limit: PAGE, cursor: pageParam }, { signal })),
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+    read: (cursor, signal) => plainly(api.memories.list({ user_id: userId, limit: PAGE, cursor }, { signal })),
   });
-  const memories = data?.pages.flatMap(({ results }) => results) ?? [];
   return (
     <section aria-label="Memories">
-      {error !== null && <Problem error={error} retry={refetch} />}
-      {data === undefined && error === null && <Loading />}
-      {data !== undefined && memories.length === 0 && <Empty>Nothing is remembered about you.</Empty>}
-      {memories.length > 0 && (
-        <>
-          <p className="quiet" role="status">
-            {counted(memories.length, 'memory', 'memories')}
-            {hasNextPage && ' or more'}
-          </p>
-          <ul className="lines">
-            {memories.map((memory) => (
-              <One key={memory.id} memory={memory} forgot={forgot} />
-            ))}
-          </ul>
-        </>
-      )}
-      {hasNextPage && (
-        <button type="button" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
-          Show more
-        </button>
-      )}
+      <Pages of={list}>
+        {(memories) =>
+          memories.length === 0 ? (
+            <Empty>Nothing is remembered about you.</Empty>
+          ) : (
+            <>
+              <p className="quiet" role="status">
+                {counted(memories.length, 'memory', 'memories')}
+                {list.query.hasNextPage && ' or more'}
+              </p>
+              <ul className="lines">
+                {memories.map((memory) => (
+                  <One key={memory.id} memory={memory} forgot={forgot} />
+                ))}
+              </ul>
+            </>
+          )
+        }
+      </Pages>
     </section>
   );
 }
@@ -81,9 +74,9 @@ function Found({ query, forgot }: Listing & { readonly query: string }) {
   const { api, userId, mayChange } = useOwn();
   const found = useQuery({
     queryKey: [...SHOWN, 'found', query],
-    queryFn: (
-      { signal }, // No model is told what somebody looks up for themselves.
-    ) => plainly(api.memories.search({ user_id: userId, query, ...(mayChange && { receipt: false }) }, { signal })),
+    // No model is told what somebody looks up for themselves.
+    queryFn: ({ signal }) =>
+      plainly(api.memories.search({ user_id: userId, query, ...(mayChange && { receipt: false }) }, { signal })),
     placeholderData: keepPreviousData,
   });
   return (
@@ -117,10 +110,8 @@ const TRUST: Readonly<Partial<Record<Memory['trust'], string>>> = {
 
 function One({ memory, forgot }: Listing & { readonly memory: Memory }) {
   const { mayChange } = useOwn();
-  const [doing, setDoing] = useState<'correct' | 'forget' | null>(null);
   const [isOpen, setOpen] = useState(false);
   const { id, memory: text, valid_from: since, trust } = memory;
-  const close = () => setDoing(null);
   return (
     <li className="card">
       <p className="text said">{text}</p>
@@ -134,18 +125,19 @@ function One({ memory, forgot }: Listing & { readonly memory: Memory }) {
         </button>
         {mayChange && (
           <>
-            <button type="button" aria-label={`Correct: ${text}`} onClick={() => setDoing('correct')}>
+            <Opens label={`Correct: ${text}`} window={(close) => <Correct memory={memory} close={close} />}>
               Correct
-            </button>
-            <button type="button" aria-label={`Forget: ${text}`} onClick={() => setDoing('forget')}>
+            </Opens>
+            <Opens
+              label={`Forget: ${text}`}
+              window={(close) => <Forget memory={memory} close={close} done={() => forgot(memory)} />}
+            >
               Forget
-            </button>
+            </Opens>
           </>
         )}
       </div>
       {isOpen && <From id={id} />}
-      {doing === 'correct' && <Correct memory={memory} close={close} />}
-      {doing === 'forget' && <Forget memory={memory} close={close} done={() => forgot(memory)} />}
     </li>
   );
 }
@@ -194,5 +186,80 @@ function Forgotten({
         Undo
       </Action>
     </div>
+  );
+}
+
+/** What every change makes the page read again. */
+export const SHOWN = ['own'] as const;
+
+interface Changing {
+  readonly memory: Memory;
+  readonly close: () => void;
+}
+
+/** A new text in the place of the old one; refused if it has changed meanwhile. */
+function Correct({ memory: { id, memory: before, version }, close }: Changing) {
+  const { api } = useOwn();
+  const [text, setText] = useState<string | null>(before);
+  return (
+    <FormDialog
+      title="Correct this memory"
+      submit="Save"
+      close={close}
+      disabled={text === null || text === before}
+      run={() => plainly(api.memories.update(id, { memory: text ?? before, version }))}
+      touches={[SHOWN]}
+    >
+      <LongText name="What should it say?" value={text} change={setText} rows={4} />
+    </FormDialog>
+  );
+}
+
+/** Shows what goes with it before it goes. */
+function Forget({ memory: { id, memory: text }, close, done }: Changing & { readonly done: () => void }) {
+  const { api } = useOwn();
+  const fall = useQuery({
+    // Not read again with the rest: there is nothing left that could fall.
+    queryKey: ['fall', id],
+    queryFn: ({ signal }) => plainly(api.memories.delete(id, { dry_run: 'true' }, { signal })),
+  });
+  return (
+    <Confirm
+      title="Forget this?"
+      submit="Forget"
+      close={close}
+      disabled={fall.data === undefined}
+      run={() => plainly(api.memories.delete(id))}
+      touches={[SHOWN]}
+      done={done}
+    >
+      <blockquote className="text">{text}</blockquote>
+      <p>It will no longer be used or shown.</p>
+      <Answer of={fall}>{(what) => <Falling what={what} />}</Answer>
+    </Confirm>
+  );
+}
+
+function Falling({ what: { fell, stays } }: { readonly what: ForgottenMemory }) {
+  const hidden = (how: 'all' | 'words'): number => fell.messages.filter((message) => message.hidden === how).length;
+  const [whole, words] = [hidden('all'), hidden('words')];
+  const lines = [
+    whole > 0 && `${counted(whole, 'message that says it is', 'messages that say it are')} hidden`,
+    words > 0 && `the words that say it are hidden in ${counted(words, 'message', 'messages')}`,
+    fell.summaries > 0 && 'the summary of your conversation is rewritten without it',
+    ...fell.relations.map(({ text }) => `“${text}” is forgotten`),
+    ...fell.entities.map(({ name }) => `${name} is no longer known`),
+    ...stays.relations.map(({ text }) => `“${text}” stays, because you also said it elsewhere`),
+  ].filter((line) => line !== false);
+  if (lines.length === 0) return <p>Nothing else changes.</p>;
+  return (
+    <>
+      <p>What else changes:</p>
+      <ul>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </>
   );
 }

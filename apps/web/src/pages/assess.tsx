@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link, useParams } from 'wouter';
 import { api } from '../api.ts';
-import { Action } from '../ui/action.tsx';
-import { Line } from '../ui/fields.tsx';
-import { Owner } from '../ui/links.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
-import { Wide } from '../ui/wide.tsx';
+import { OwnerLink } from '../owner.tsx';
+import { percent } from '../ui/figures.tsx';
+import { Action, Line } from '../ui/forms.tsx';
+import { Table } from '../ui/lists.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
 
 const KEPT_AS = 'slowwave.assessor';
 
@@ -74,7 +74,7 @@ function Sampled({ of, place }: { readonly of: Message; readonly place: Place })
   return (
     <section className="card" aria-label="Message">
       <p className="quiet">
-        <Owner of={of} />
+        <OwnerLink of={of} />
         {of.before !== null && ` after: ${of.before}`}
       </p>
       <p>{of.content}</p>
@@ -135,38 +135,25 @@ function Verdicts({ item, of, place, offers }: Offered) {
 function Agreement({ of: { assessors, pairs } }: { readonly of: SuiteAssessments }) {
   if (assessors.length === 0) return null;
   return (
-    <Wide name="Verdicts" card>
-      <table>
-        <thead>
-          <tr>
-            <th>Assessor</th>
-            <th className="number">Correct facts</th>
-            <th className="number">Complete messages</th>
-          </tr>
-        </thead>
-        <tbody>
-          {assessors.map(({ by, right, complete }) => (
-            <tr key={by}>
-              <th>{by}</th>
-              <td className="number">{shareText(right)}</td>
-              <td className="number">{shareText(complete)}</td>
-            </tr>
-          ))}
-          {pairs.map(({ by, facts, messages }) => (
-            <tr key={by.join(' ')}>
-              <th>{by.join(' and ')} agree</th>
-              <td className="number">{agreementText(facts)}</td>
-              <td className="number">{agreementText(messages)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
+    <Table
+      name="Verdicts"
+      card
+      rows={[
+        ...assessors.map(({ by, right, complete }) => [by, shareText(right), shareText(complete)] as const),
+        ...pairs.map(
+          ({ by, facts, messages }) =>
+            [`${by.join(' and ')} agree`, agreementText(facts), agreementText(messages)] as const,
+        ),
+      ]}
+      keyOf={([who]) => who}
+      columns={[
+        ['Assessor', ([who]) => who, 'name'],
+        ['Correct facts', ([, facts]) => facts, 'number'],
+        ['Complete messages', ([, , messages]) => messages, 'number'],
+      ]}
+    />
   );
 }
-
-const PERCENT = 100;
-const percent = (share: number): string => `${Math.round(share * PERCENT)}%`;
 
 const shareText = (share: SuiteAssessments['assessors'][number]['right']): string =>
   share === null ? '–' : `${percent(share.value)} of ${share.of} (${percent(share.low)} … ${percent(share.high)})`;

@@ -1,8 +1,8 @@
 import type { Operations } from '@slowwave/sdk';
-import { isGone, useCells } from '../api.ts';
-import { useWho } from '../session.ts';
-import { Answer, Empty } from '../ui/states.tsx';
-import { Wide } from '../ui/wide.tsx';
+import { isGone, useCells, useWho } from '../api.ts';
+import { counted, whole } from '../ui/figures.tsx';
+import { Table } from '../ui/lists.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
 
 type CellsView = Operations['GET /v1/cells']['answer'];
 type Cell = CellsView['cells'][number];
@@ -23,7 +23,7 @@ export function Cells() {
           ) : (
             <>
               <Slots of={view} />
-              <Table of={view} />
+              <CellTable of={view} />
               <OnTheirWay of={view} />
             </>
           )
@@ -41,7 +41,7 @@ const colorOf = (cells: readonly Cell[], name: string): string =>
 
 /** All slots as one bar. */
 function Slots({ of: { cells, ranges } }: { readonly of: CellsView }) {
-  const shares = cells.map(({ name, slots }) => `${name} ${percentOf(slots)}`).join(', ');
+  const shares = cells.map(({ name, slots }) => `${name} ${shareOf(slots)}`).join(', ');
   return (
     <section className="card" aria-label="Slots">
       <figure className="chart">
@@ -64,42 +64,27 @@ function Slots({ of: { cells, ranges } }: { readonly of: CellsView }) {
   );
 }
 
-const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)}%`;
+const shareOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)}%`;
 
-function Table({ of: { cells } }: { readonly of: CellsView }) {
-  return (
-    <Wide name="Cells" card>
-      <table>
-        <thead>
-          <tr>
-            <th>Cell</th>
-            <th>State</th>
-            <th className="number">Slots</th>
-            <th className="number">Owners</th>
-            <th className="number">Memories</th>
-            <th>Address</th>
-          </tr>
-        </thead>
-        <tbody>
-          {cells.map((cell) => (
-            <tr key={cell.name}>
-              <th scope="row">{cell.name}</th>
-              <td>
-                <Standing cell={cell} />
-              </td>
-              <td className="number">{percentOf(cell.slots)}</td>
-              <td className="number">{cell.owners?.toLocaleString('en') ?? '–'}</td>
-              <td className="number">{cell.memories?.toLocaleString('en') ?? '–'}</td>
-              <td>
-                <a href={cell.url}>{cell.url}</a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Wide>
-  );
-}
+const CellTable = ({ of: { cells } }: { readonly of: CellsView }) => (
+  <Table
+    name="Cells"
+    card
+    rows={cells}
+    keyOf={({ name }) => name}
+    columns={[
+      ['Cell', ({ name }) => name, 'name'],
+      ['State', (cell) => <Standing cell={cell} />],
+      ['Slots', ({ slots }) => shareOf(slots), 'number'],
+      ['Owners', ({ owners }) => countOf(owners), 'number'],
+      ['Memories', ({ memories }) => countOf(memories), 'number'],
+      ['Address', ({ url }) => <a href={url}>{url}</a>],
+    ]}
+  />
+);
+
+/** A cell that does not answer has not counted. */
+const countOf = (count: number | null): string => (count === null ? '–' : whole(count));
 
 const STATES = { open: 'open', draining: 'draining', lost: 'lost', left_behind: 'lost, owners start over' } as const;
 
@@ -142,20 +127,12 @@ function OnTheirWay({ of: { moves, handovers } }: { readonly of: CellsView }) {
       {moving + handovers.length + givenUp === 0 && <p className="quiet">Nothing is being moved.</p>}
       {handoversOf(handovers).map(({ source, destination, slots, states, why }) => (
         <p key={`${source} ${destination}`}>
-          {percentOf(slots)} of the slots are moving from {source} to {destination}:{' '}
+          {shareOf(slots)} of the slots are moving from {source} to {destination}:{' '}
           <span className="tag wait">{states}</span> {why !== null && <span className="quiet">{why}</span>}
         </p>
       ))}
-      {moving > 0 && (
-        <p>
-          {moving.toLocaleString('en')} {moving === 1 ? 'owner is' : 'owners are'} being moved.
-        </p>
-      )}
-      {givenUp > 0 && (
-        <p>
-          {givenUp.toLocaleString('en')} {givenUp === 1 ? 'owner' : 'owners'} could not be moved.
-        </p>
-      )}
+      {moving > 0 && <p>{counted(moving, 'owner is', 'owners are')} being moved.</p>}
+      {givenUp > 0 && <p>{counted(givenUp, 'owner', 'owners')} could not be moved.</p>}
       <ul className="plain">
         {moves.oldest.map(({ tenant, kind, id, source, destination, state, why }) => (
           <li key={`${tenant} ${kind} ${id}`}>

@@ -1,17 +1,16 @@
-import type { Batch, Consolidation } from '@slowwave/sdk';
+import type { Batch, Consolidation, UndoReport } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useParams } from 'wouter';
-import { api, may } from '../api.ts';
-import { useWho } from '../session.ts';
-import { Owner } from '../ui/links.tsx';
+import { Link, useLocation, useParams } from 'wouter';
+import { api, may, useWho } from '../api.ts';
+import { OwnerLink } from '../owner.tsx';
+import { Diff } from '../ui/diff.tsx';
+import { Moment } from '../ui/figures.tsx';
+import { Confirm, FormDialog, Line, LongText, Opens, Select } from '../ui/forms.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
 import { Decisions, Messages } from './consolidation/story.tsx';
 import { Answers, Times, Usage } from './consolidation/thinking.tsx';
-import { Redo, Undo } from './consolidation/undoing.tsx';
-import { canBeTried, WhatIf } from './consolidation/what-if.tsx';
 
 /** As long as it is not over. */
 const EVERY_MS = 2_000;
@@ -74,21 +73,17 @@ const Failures = ({ failures }: Pick<Batch, 'failures'>) => (
   </details>
 );
 
-type Opened = 'undo' | 'redo' | 'what-if' | null;
-
 /** Whose it is, how it stands, and what can be done about it. */
 function Head({ consolidation }: { readonly consolidation: Consolidation }) {
   const { id, state, attempts, error, created_at: created, applied_at: applied } = consolidation;
   const who = useWho();
-  const [opened, open] = useState<Opened>(null);
-  const close = () => open(null);
   const undo = useUndoOf(consolidation);
   return (
     <section className="card">
       <div className="row">
         <StateTag state={state} />
         <span>
-          of <Owner of={consolidation} />
+          of <OwnerLink of={consolidation} />
         </span>
         <span className="quiet">
           started <Moment iso={created} />
@@ -101,19 +96,13 @@ function Head({ consolidation }: { readonly consolidation: Consolidation }) {
         </span>
         <span className="push row">
           {state === 'applied' && (
-            <button type="button" className="danger" onClick={() => open('undo')}>
+            <Opens kind="danger" window={(close) => <Undo id={id} close={close} />}>
               Undo …
-            </button>
+            </Opens>
           )}
-          {undo !== undefined && (
-            <button type="button" onClick={() => open('redo')}>
-              Redo …
-            </button>
-          )}
+          {undo !== undefined && <Opens window={(close) => <Redo id={undo} close={close} />}>Redo …</Opens>}
           {canBeTried(consolidation) && may(who, 'admin') && (
-            <button type="button" onClick={() => open('what-if')}>
-              What if …
-            </button>
+            <Opens window={(close) => <WhatIf consolidation={consolidation} close={close} />}>What if …</Opens>
           )}
         </span>
       </div>
@@ -122,9 +111,6 @@ function Head({ consolidation }: { readonly consolidation: Consolidation }) {
           <code>{error.code}</code> {error.message}
         </p>
       )}
-      {opened === 'undo' && <Undo id={id} close={close} />}
-      {opened === 'redo' && undo !== undefined && <Redo id={undo} close={close} />}
-      {opened === 'what-if' && <WhatIf consolidation={consolidation} close={close} />}
     </section>
   );
 }
@@ -138,4 +124,148 @@ function useUndoOf({ id, state, user_id: user }: Consolidation): string | undefi
   });
   if (state !== 'undone') return undefined;
   return undos.data?.results.find(({ kind, consolidation_ids: ids }) => kind !== 'redo' && ids.includes(id))?.id;
+}
+
+interface Opened {
+  readonly id: string;
+  readonly close: () => void;
+}
+
+/** What is read again after memories were taken back or brought back. */
+const TOUCHED = [['consolidation'], ['consolidations'], ['undos'], ['memory']];
+
+/** What falls with a consolidation, before it falls. */
+function Undo({ id, close }: Opened) {
+  const fall = useQuery({
+    queryKey: ['consolidation', id, 'undo'],
+    queryFn: ({ signal }) => api.consolidations.undo(id, { dry_run: true, cascade: true }, { signal }),
+    staleTime: 0,
+  });
+  return (
+    <Confirm
+      title="Undo this consolidation?"
+      submit="Undo"
+      close={close}
+      disabled={fall.data === undefined}
+      run={() => api.consolidations.undo(id, { cascade: (fall.data?.dependents.length ?? 0) > 0 })}
+      touches={TOUCHED}
+    >
+      <Answer of={fall}>
+        {(report) => (
+          <>
+            <Dependents report={report} />
+            <Memories report={report} />
+            <p className="quiet">Its batches are kept and can be replayed. An undo can be redone.</p>
+          </>
+        )}
+      </Answer>
+    </Confirm>
+  );
+}
+
+/** What comes back with an undone consolidation, before it comes back. */
+function Redo({ id, close }: Opened) {
+  const back = useQuery({
+    queryKey: ['undos', id, 'redo'],
+    queryFn: ({ signal }) =>
+      api.send('POST /v1/undos/{id}/redo', { params: { id }, body: { dry_run: true } }, { signal }),
+    staleTime: 0,
+  });
+  return (
+    <Confirm
+      title="Redo what was undone?"
+      submit="Redo"
+      close={close}
+      disabled={back.data === undefined}
+      run={() => api.consolidations.redo(id)}
+      touches={TOUCHED}
+    >
+      <Answer of={back}>{(report) => <Memories report={report} />}</Answer>
+    </Confirm>
+  );
+}
+
+const Dependents = ({ report: { dependents } }: { readonly report: UndoReport }) =>
+  dependents.length === 0 ? (
+    <p>No later changes depend on it.</p>
+  ) : (
+    <>
+      <p>
+        <strong>These later changes depend on it and will be undone as well:</strong>
+      </p>
+      <ul>
+        {dependents.map(({ kind, id, memory_ids: ids }) => (
+          <li key={id}>
+            {kind === 'consolidation' ? (
+              <Link href={`/consolidations/${id}`}>a consolidation</Link>
+            ) : (
+              'an explicit write'
+            )}
+            , {ids.length === 1 ? 'on one memory' : `on ${ids.length} memories`}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
+const Memories = ({ report: { memories, changed } }: { readonly report: UndoReport }) => (
+  <>
+    <p>{changed === 1 ? 'One memory changes:' : `${changed} memories change:`}</p>
+    <ul className="plain">
+      {memories.map(({ id, before, after }) => (
+        <li key={id}>
+          <Diff from={before} to={after} />
+        </li>
+      ))}
+    </ul>
+    {memories.length < changed && <p className="quiet">The first {memories.length} are shown.</p>}
+  </>
+);
+
+interface Trying {
+  readonly consolidation: Consolidation;
+  readonly close: () => void;
+}
+
+/** What can be tried otherwise: what is over, whatever came of it. */
+const STATES = { applied: undefined, parked: 'parked', undone: 'undone' } as const;
+
+const canBeTried = ({ state }: Consolidation): boolean => Object.hasOwn(STATES, state);
+
+const MODES = {
+  '': 'as posted',
+  decide: 'decide: compare with known memories',
+  add_only: 'add_only: keep every fact',
+} as const;
+type Mode = keyof typeof MODES;
+
+/** What would have been remembered with something else: in a shadow space, which life knows nothing of. */
+function WhatIf({ consolidation: { batch_ids: batchIds, state }, close }: Trying) {
+  const [, go] = useLocation();
+  const [model, setModel] = useState<string | null>(null);
+  const [mode, setMode] = useState<Mode>('');
+  const [instructions, setInstructions] = useState<string | null>(null);
+  const start = () =>
+    api.replays.start({
+      filter: { batch_ids: [...batchIds], state: STATES[state as keyof typeof STATES] },
+      shadow: true,
+      ...(model !== null && { model: model.trim() }),
+      ...(mode !== '' && { mode }),
+      ...(instructions !== null && { instructions: instructions.trim() }),
+    });
+  return (
+    <FormDialog
+      title="What if …"
+      submit="Try it"
+      close={close}
+      run={start}
+      touches={[['replays']]}
+      done={(replay) => 'id' in replay && go(`/work/replays/${replay.id}`)}
+    >
+      <p>The same messages are consolidated again in a shadow space. Live memories are not changed.</p>
+      <Line name="Model" empty="the configured one" value={model} change={setModel} />
+      <Select name="Mode" options={MODES} value={mode} change={setMode} />
+      <LongText name="Instructions" empty="those in the settings" value={instructions} change={setInstructions} />
+    </FormDialog>
+  );
 }

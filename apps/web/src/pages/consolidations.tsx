@@ -1,12 +1,11 @@
 import type { ConsolidationSummary } from '@slowwave/sdk';
 import { api } from '../api.ts';
-import { Exact, Filters, Select, useFilters } from '../ui/filters.tsx';
-import { Decision, Owner } from '../ui/links.tsx';
-import { Pages, usePages } from '../ui/pages.tsx';
+import { Decision, OwnerLink } from '../owner.tsx';
+import { Moment } from '../ui/figures.tsx';
+import { Exact, Filters, OneOf, useFilters } from '../ui/filters.tsx';
+import { Pages, Table, usePages } from '../ui/lists.tsx';
+import { Empty } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
-import { Empty } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
-import { Wide } from '../ui/wide.tsx';
 
 type State = ConsolidationSummary['state'];
 
@@ -32,13 +31,13 @@ export function Consolidations() {
     <>
       <h1>Consolidations</h1>
       <Filters>
-        <Select name="State" value={chosen.state} options={STATES} choose={(state) => choose({ state })} />
+        <OneOf name="State" value={chosen.state} options={STATES} choose={(state) => choose({ state })} />
         <Exact name="User" value={chosen.user} choose={(user) => choose({ user })} />
       </Filters>
       <Pages of={list}>
         {(rows) =>
           rows.length > 0 ? (
-            <Table rows={rows} />
+            <Found rows={rows} />
           ) : (
             <Empty>
               {Object.keys(chosen).length === 0
@@ -52,39 +51,28 @@ export function Consolidations() {
   );
 }
 
-const Table = ({ rows }: { readonly rows: readonly ConsolidationSummary[] }) => (
-  <Wide name="Consolidations" card>
-    <table>
-      <thead>
-        <tr>
-          <th>Started</th>
-          <th>Owner</th>
-          <th>State</th>
-          <th className="number">Batches</th>
-          <th className="number">Attempts</th>
-          <th>Failure</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <tr key={row.id}>
-            <td>
-              <Decision id={row.id} otherwise={<Moment iso={row.created_at} />}>
-                <Moment iso={row.created_at} />
-              </Decision>
-            </td>
-            <td>
-              <Owner of={row} />
-            </td>
-            <td>
-              <StateTag state={row.state} />
-            </td>
-            <td className="number">{row.batch_ids.length}</td>
-            <td className="number">{row.attempts}</td>
-            <td>{row.error?.code}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Wide>
+const Found = ({ rows }: { readonly rows: readonly ConsolidationSummary[] }) => (
+  <Table
+    name="Consolidations"
+    card
+    rows={rows}
+    keyOf={({ id }) => id}
+    columns={[
+      ['Started', startOf],
+      ['Owner', (row) => <OwnerLink of={row} />],
+      ['State', ({ state }) => <StateTag state={state} />],
+      ['Batches', (row) => row.batch_ids.length, 'number'],
+      ['Attempts', ({ attempts }) => attempts, 'number'],
+      ['Failure', ({ error }) => error?.code],
+    ]}
+  />
 );
+
+function startOf({ id, created_at: at }: ConsolidationSummary) {
+  const moment = <Moment iso={at} />;
+  return (
+    <Decision id={id} otherwise={moment}>
+      {moment}
+    </Decision>
+  );
+}

@@ -1,18 +1,17 @@
 import type { Operations, UsageRow } from '@slowwave/sdk';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
-import { api } from '../api.ts';
-import { Choice, Select, useFilters } from '../ui/filters.tsx';
-import { Empty, Loading, Problem } from '../ui/states.tsx';
-import { Wide } from '../ui/wide.tsx';
-import { Holds } from './holds.tsx';
+import { api, may, useWho } from '../api.ts';
+import { DAY_MS, MEASURES, type Measure, Moment, measured, money, type Used, utcDay, whole } from '../ui/figures.tsx';
+import { Choice, OneOf, useFilters } from '../ui/filters.tsx';
+import { Action } from '../ui/forms.tsx';
+import { Table } from '../ui/lists.tsx';
+import { Answer, Empty, Loading } from '../ui/reading.tsx';
 
 const Bars = lazy(async () => ({ default: (await import('../ui/bars.tsx')).Bars }));
 
-const DAY_MS = 86_400_000;
 const PERIODS = { week: 'Last 7 days', month: 'Last 35 days' } as const;
 const DAYS = { week: 7, month: 35 } as const satisfies Record<keyof typeof PERIODS, number>;
-const MEASURES = { tokens: 'Tokens', cost: 'Cost' } as const;
 const GROUPS = {
   ...{ step: 'Step', model: 'Model', cause: 'Cause' },
   ...{ user: 'User', app: 'App', key: 'Key' },
@@ -24,7 +23,7 @@ const CAUSES = ['live', 'retry', 'repair', 'summary', 'graph', 'what-if', 'suite
 /** What model calls used and cost, by day and by what they were for. */
 export function Costs() {
   const [period, setPeriod] = useState<keyof typeof PERIODS>('week');
-  const [measure, setMeasure] = useState<keyof typeof MEASURES>('tokens');
+  const [measure, setMeasure] = useState<Measure>('tokens');
   const [group, setGroup] = useState<Group>('step');
   const { chosen, choose } = useFilters(['cause']);
   // Whole days of UTC: the same question until midnight.
@@ -38,7 +37,7 @@ export function Costs() {
         <Choice name="Period" options={PERIODS} chosen={period} choose={setPeriod} />
         <Choice name="Measure" options={MEASURES} chosen={measure} choose={setMeasure} />
         <Choice name="Group by" options={GROUPS} chosen={group} choose={setGroup} />
-        <Select name="Cause" value={chosen.cause} options={CAUSES} choose={(cause) => choose({ cause })} />
+        <OneOf name="Cause" value={chosen.cause} options={CAUSES} choose={(cause) => choose({ cause })} />
       </div>
       <Days asked={asked} times={Array.from({ length: DAYS[period] }, (_, i) => from + i * DAY_MS)} measure={measure} />
       <Groups asked={asked} group={group} />
@@ -59,34 +58,24 @@ const useUsage = (query: Query) =>
     placeholderData: keepPreviousData,
   });
 
-const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' });
-
-interface Sums {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly cost: number;
-}
-
-const MEASURED: Readonly<Record<keyof typeof MEASURES, (sums: Sums) => number>> = {
-  tokens: (sums) => sums.prompt_tokens + sums.completion_tokens,
-  cost: ({ cost }) => cost,
-};
-
 interface ByDay {
   readonly asked: Asked;
   readonly times: readonly number[];
-  readonly measure: keyof typeof MEASURES;
+  readonly measure: Measure;
 }
 
 /** What was answered, and apart from it what was not. */
 function Days({ asked, times, measure }: ByDay) {
-  const { data, error, refetch } = useUsage({ ...asked, group_by: 'day' });
-  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
-  const rows = new Map(data.results.map((row) => [Date.parse(row.day ?? ''), row]));
-  const values = (of: (row: UsageRow) => Sums) =>
+  const usage = useUsage({ ...asked, group_by: 'day' });
+  return <Answer of={usage}>{({ results }) => <Drawn rows={results} times={times} measure={measure} />}</Answer>;
+}
+
+function Drawn({ rows, times, measure }: Omit<ByDay, 'asked'> & { readonly rows: readonly UsageRow[] }) {
+  const days = new Map(rows.map((row) => [Date.parse(row.day ?? ''), row]));
+  const values = (of: (row: UsageRow) => Used) =>
     times.map((time) => {
-      const row = rows.get(time);
-      return row === undefined ? 0 : MEASURED[measure](of(row));
+      const row = days.get(time);
+      return row === undefined ? 0 : measured(of(row), measure);
     });
   return (
     <section className="card">
@@ -96,7 +85,7 @@ function Days({ asked, times, measure }: ByDay) {
           name={`${MEASURES[measure]} of model calls by day`}
           times={times}
           utc
-          timeText={(time) => DAY.format(time)}
+          timeText={utcDay}
           parts={[
             { name: 'Answered', color: '--act', values: values((row) => row) },
             { name: 'Unanswered (estimated)', color: '--wait', values: values(({ unanswered }) => unanswered) },
@@ -117,69 +106,91 @@ const FIELDS = {
 
 function Groups({ asked, group }: { readonly asked: Asked; readonly group: Group }) {
   const query = { ...asked, group_by: group };
-  const { data, error, refetch } = useUsage(query);
-  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
-  if (data.results.length === 0) return <Empty>No model was called in this period.</Empty>;
-  const given = Object.entries({ ...query, format: 'csv' }).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value]],
+  const usage = useUsage(query);
+  const name = GROUPS[group];
+  const given = Object.entries({ ...query, format: 'csv' }).flatMap(([field, value]) =>
+    value === undefined ? [] : [[field, value]],
   );
   return (
-    <>
-      <div className="row heading">
-        <h2>By {GROUPS[group].toLowerCase()}</h2>
-        <a href={`/v1/usage?${new URLSearchParams(given)}`} download="usage.csv">
-          Download CSV
-        </a>
-      </div>
-      <Wide name={`Model calls by ${GROUPS[group].toLowerCase()}`} card>
-        <table>
-          <thead>
-            <tr>
-              {[
-                GROUPS[group],
-                'Calls',
-                'Prompt tokens',
-                'Cached tokens',
-                'Completion tokens',
-                'Cost',
-                'Refused calls',
-                'Unanswered calls',
-                'Unanswered cost',
-              ].map((name, i) => (
-                <th key={name} scope="col" className={i === 0 ? undefined : 'number'}>
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {data.results.map((row) => (
-              <Line key={String(row[FIELDS[group]])} name={row[FIELDS[group]] ?? 'none'} row={row} />
-            ))}
-          </tbody>
-        </table>
-      </Wide>
-      {data.next_cursor !== null && <p className="quiet">Only the first {ROWS_MAX} are shown; the file has all.</p>}
-    </>
+    <Answer of={usage}>
+      {({ results, next_cursor: next }) =>
+        results.length === 0 ? (
+          <Empty>No model was called in this period.</Empty>
+        ) : (
+          <>
+            <div className="row heading">
+              <h2>By {name.toLowerCase()}</h2>
+              <a href={`/v1/usage?${new URLSearchParams(given)}`} download="usage.csv">
+                Download CSV
+              </a>
+            </div>
+            <Table
+              name={`Model calls by ${name.toLowerCase()}`}
+              card
+              rows={results}
+              keyOf={(row) => String(row[FIELDS[group]])}
+              columns={[
+                [name, (row) => row[FIELDS[group]] ?? 'none'],
+                ['Calls', ({ calls }) => whole(calls), 'number'],
+                ['Prompt tokens', (row) => whole(row.prompt_tokens), 'number'],
+                ['Cached tokens', (row) => whole(row.cached_tokens), 'number'],
+                ['Completion tokens', (row) => whole(row.completion_tokens), 'number'],
+                ['Cost', (row) => <Cost row={row} />, 'number'],
+                ['Refused calls', (row) => whole(row.refused_calls), 'number'],
+                ['Unanswered calls', ({ unanswered }) => whole(unanswered.calls), 'number'],
+                ['Unanswered cost', ({ unanswered }) => money(unanswered.cost), 'number'],
+              ]}
+            />
+            {next !== null && <p className="quiet">Only the first {ROWS_MAX} are shown; the file has all.</p>}
+          </>
+        )
+      }
+    </Answer>
   );
 }
 
-const whole = (value: number): string => value.toLocaleString('en');
-const money = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 4 });
+const Cost = ({ row: { cost, unpriced_calls: unpriced } }: { readonly row: UsageRow }) => (
+  <>
+    {money(cost)}
+    {unpriced > 0 && <span className="quiet"> ({whole(unpriced)} calls without a price)</span>}
+  </>
+);
 
-const Line = ({ name, row }: { readonly name: string; readonly row: UsageRow }) => (
-  <tr>
-    <td>{name}</td>
-    <td className="number">{whole(row.calls)}</td>
-    <td className="number">{whole(row.prompt_tokens)}</td>
-    <td className="number">{whole(row.cached_tokens)}</td>
-    <td className="number">{whole(row.completion_tokens)}</td>
-    <td className="number">
-      {money(row.cost)}
-      {row.unpriced_calls > 0 && <span className="quiet"> ({whole(row.unpriced_calls)} calls without a price)</span>}
-    </td>
-    <td className="number">{whole(row.refused_calls)}</td>
-    <td className="number">{whole(row.unanswered.calls)}</td>
-    <td className="number">{money(row.unanswered.cost)}</td>
-  </tr>
+const HOLDS = ['holds'];
+
+/** Who is held because of far more use than is usual; nothing where nobody is. */
+function Holds() {
+  const { data } = useQuery({
+    queryKey: HOLDS,
+    queryFn: ({ signal }) => api.send('GET /v1/holds', {}, { signal }),
+    enabled: may(useWho(), 'admin'),
+  });
+  const held = data?.results.filter(({ state }) => state === 'held') ?? [];
+  if (held.length === 0) return null;
+  return (
+    <section className="card">
+      <h2>Holds</h2>
+      <p className="quiet">
+        These used many times the usual daily amount. Their batches wait until the next day (UTC); nothing is lost.
+      </p>
+      <Table
+        name="Holds"
+        rows={held}
+        keyOf={({ id }) => id}
+        columns={[
+          ['User, app or key', ({ kind, of }) => `${kind} ${of}`],
+          ['Used', ({ used, measure }) => `${whole(used)} ${measure}`, 'number'],
+          ['Limit', ({ limit }) => whole(limit), 'number'],
+          ['Since', ({ held_at: at }) => <Moment iso={at} />],
+          ['', ({ id }) => <Release id={id} />],
+        ]}
+      />
+    </section>
+  );
+}
+
+const Release = ({ id }: { readonly id: string }) => (
+  <Action run={() => api.send('POST /v1/holds/{id}/release', { params: { id } })} touches={[HOLDS]}>
+    Release
+  </Action>
 );

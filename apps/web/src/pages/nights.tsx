@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api.ts';
-import { Action } from '../ui/action.tsx';
+import { Decision, OwnerLink } from '../owner.tsx';
 import { Diff } from '../ui/diff.tsx';
+import { counted, Moment } from '../ui/figures.tsx';
 import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
-import { Decision, Owner } from '../ui/links.tsx';
-import { Pages, usePages } from '../ui/pages.tsx';
+import { Action } from '../ui/forms.tsx';
+import { Pages, usePages } from '../ui/lists.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
-import { Empty, Loading, Problem } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
 
 type State = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed';
 
@@ -86,12 +86,12 @@ function NightCard({ night }: { readonly night: NightSummary }) {
     <article className="card" aria-label={`Night ${id}`}>
       <div className="row">
         <StateTag state={state} />
-        <Owner of={night} />
+        <OwnerLink of={night} />
         <span className="quiet">
           <Moment iso={night.created_at} />
         </span>
         <span>
-          {acts} {acts === 1 ? 'act' : 'acts'}, {memories} {memories === 1 ? 'memory' : 'memories'} changed
+          {counted(acts, 'act', 'acts')}, {counted(memories, 'memory', 'memories')} changed
         </span>
       </div>
       {state === 'waiting' && why !== null && <p className="quiet">{WHY[why]}</p>}
@@ -126,9 +126,10 @@ function NightCard({ night }: { readonly night: NightSummary }) {
 
 function Acts({ id }: { readonly id: string }) {
   const night = useQuery({ queryKey: ['night', id], queryFn: ({ signal }) => api.nights.get(id, { signal }) });
-  if (night.data === undefined)
-    return night.error === null ? <Loading /> : <Problem error={night.error} retry={() => night.refetch()} />;
-  const { plan } = night.data;
+  return <Answer of={night}>{({ plan }) => <Done plan={plan} />}</Answer>;
+}
+
+function Done({ plan }: Pick<Night, 'plan'>) {
   if (plan === null) return <p className="quiet">Retention removed its plan.</p>;
   return (
     <>
@@ -168,7 +169,7 @@ function ActLine({ act }: { readonly act: Act }) {
         {certainty !== undefined && <span className="tag">certainty {certainty}</span>}
         <Link href={`/memories/${act.memory_id}`}>Memory</Link>
       </div>
-      {asks || before === after ? <p className="text">{before}</p> : <Diff from={before ?? ''} to={after} />}
+      {asks || before === after ? <p className="text">{before}</p> : <Diff from={before} to={after} />}
       {evidence.map(({ memory_id, memory }) => (
         <p key={memory_id} className="text">
           <Link href={`/memories/${memory_id}`}>{memory}</Link>

@@ -1,13 +1,11 @@
+import type { Batch, BatchEvent } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { Link } from 'wouter';
-import { api } from '../api.ts';
-import { useIds } from '../owner.ts';
-import { useLooking, useWho } from '../session.ts';
+import { api, queries, useLooking, useWho } from '../api.ts';
+import { Decision, type Ids, useIds } from '../owner.tsx';
 import { Choice } from '../ui/filters.tsx';
-import { Answer } from '../ui/states.tsx';
-import { type Line, useConversation } from './playground/conversation.ts';
-import { Outcome } from './playground/outcome.tsx';
+import { Answer, Problem } from '../ui/reading.tsx';
 
 /** To begin with: something new, a change of it, and a wish to forget. */
 const SUGGESTIONS = [
@@ -173,5 +171,115 @@ function Context({ user, question }: { readonly user: string; readonly question:
         </>
       )}
     </Answer>
+  );
+}
+
+/** One message, and what became of it so far. */
+interface Line {
+  readonly key: number;
+  readonly text: string;
+  /** null: it is not stored yet. */
+  readonly batch: Batch | null;
+  readonly error: unknown;
+}
+
+interface Conversation {
+  readonly lines: readonly Line[];
+  /** A message is on its way. */
+  readonly busy: boolean;
+  say(text: string): void;
+}
+
+/** Posts each message and follows it until it is consolidated. */
+function useConversation(ids: Ids): Conversation {
+  const [lines, setLines] = useState<readonly Line[]>([]);
+  const change = (key: number, fields: Partial<Line>): void =>
+    setLines((before) => before.map((line) => (line.key === key ? { ...line, ...fields } : line)));
+  const follow = async (key: number, text: string): Promise<void> => {
+    try {
+      const accepted = await api.batches.post({
+        ...ids,
+        messages: [{ role: 'user', content: text }],
+        flush: true,
+      });
+      change(key, { batch: await api.batches.get(accepted.batch_id) });
+      change(key, { batch: await api.batches.settled(accepted.batch_id) });
+    } catch (error) {
+      change(key, { error });
+    }
+    // Whatever is shown of the user may have changed.
+    await queries.invalidateQueries({ queryKey: ['playground'] });
+  };
+  const say = (text: string): void => {
+    const key = lines.length;
+    setLines([...lines, { key, text, batch: null, error: null }]);
+    void follow(key, text);
+  };
+  return { lines, say, busy: lines.some(({ batch, error }) => batch === null && error === null) };
+}
+
+/** What became of a message, as far as it is known. */
+function Outcome({ line: { batch, error } }: { readonly line: Line }) {
+  if (error !== null) return <Problem error={error} />;
+  if (batch === null) return <p className="quiet">Sending …</p>;
+  return (
+    <div className="outcome">
+      <p className="quiet">
+        {sentenceOf(batch)} {batch.consolidation_id !== null && <Decision id={batch.consolidation_id}>Why</Decision>}
+      </p>
+      {batch.events.length > 0 && (
+        <ul className="plain">
+          {batch.events.map((event) => (
+            <Change key={event.id} event={event} />
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+const STAGES: Readonly<Record<Batch['stage'], string>> = {
+  waiting: 'Stored. Waiting for a worker …',
+  extract: 'Looking for facts …',
+  decide: 'Comparing with known memories …',
+  apply: 'Writing …',
+  project: 'Making it searchable …',
+  done: 'Done.',
+};
+
+function sentenceOf({ state, stage, timings, error }: Batch): string {
+  switch (state) {
+    case 'pending':
+    case 'consolidating':
+      return STAGES[stage];
+    case 'empty':
+      return 'Nothing to remember in it.';
+    case 'parked':
+      return `It could not be consolidated: ${error?.message ?? 'unknown reason'}`;
+    case 'undone':
+      return 'It was undone.';
+    case 'consolidated':
+      return `Consolidated${tookOf(timings)}.`;
+  }
+}
+
+/** From its arrival to what it changed. */
+const tookOf = ({ accepted_at: from, applied_at: to }: Batch['timings']): string =>
+  to === null ? '' : ` in ${((Date.parse(to) - Date.parse(from)) / 1_000).toFixed(1)} s`;
+
+const NAMES: Readonly<Record<BatchEvent['event'], readonly [name: string, look: string]>> = {
+  ADD: ['remembered', 'tag good'],
+  UPDATE: ['changed', 'tag wait'],
+  DELETE: ['forgotten', 'tag bad'],
+  NONE: ['already known', 'tag'],
+  UNDO: ['undone', 'tag'],
+};
+
+function Change({ event: { event, memory, previous } }: { readonly event: BatchEvent }) {
+  const [name, look] = NAMES[event];
+  return (
+    <li>
+      <span className={look}>{name}</span> {memory} {event === 'UPDATE' && previous !== null && <del>{previous}</del>}
+    </li>
   );
 }

@@ -2,13 +2,13 @@ import type { Replay, ReplayDifference, ReplaySide, WhatIfResult } from '@slowwa
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { api } from '../api.ts';
-import { Action } from '../ui/action.tsx';
+import { OwnerLink } from '../owner.tsx';
 import { Diff } from '../ui/diff.tsx';
-import { Owner } from '../ui/links.tsx';
-import { isOpenReplay, Progress, StateTag } from '../ui/standing.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
-import { Wide } from '../ui/wide.tsx';
+import { Moment, money, whole } from '../ui/figures.tsx';
+import { Action } from '../ui/forms.tsx';
+import { Table } from '../ui/lists.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
+import { isOpenReplay, Progress, StateTag, Tried } from '../ui/standing.tsx';
 
 const EVERY_MS = 1_000;
 
@@ -35,7 +35,6 @@ export function ReplayPage() {
 
 function Head({ replay }: { readonly replay: Replay }) {
   const { id, kind, state, created_at: created, error, waiting_for: waitingFor, changes } = replay;
-  const changed = Object.entries((changes ?? {}) as Record<string, unknown>);
   return (
     <section className="card">
       <div className="row">
@@ -43,11 +42,7 @@ function Head({ replay }: { readonly replay: Replay }) {
         <span className="quiet">
           requested <Moment iso={created} />
         </span>
-        {changed.map(([name, value]) => (
-          <span key={name} className="tag">
-            {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
-          </span>
-        ))}
+        <Tried of={changes} />
         <span className="push row">
           <Link href="/work">All work</Link>
           {kind === 'what_if' && !state.startsWith('discard') && (
@@ -102,7 +97,7 @@ const Counts = ({ of: { same, added, changed, gone } }: { readonly of: WhatIfRes
 const Difference = ({ difference }: { readonly difference: ReplayDifference }) => (
   <li>
     <span className="quiet">
-      <Owner of={difference} />
+      <OwnerLink of={difference} />
       {difference.memory_id !== null && (
         <>
           {' '}
@@ -140,41 +135,27 @@ const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeZone: 'UTC'
 const timeOf = ({ valid_from: from, invalid_at: until }: { valid_from: string; invalid_at: string | null }): string =>
   `from ${DAY.format(new Date(from))}${until === null ? '' : ` until ${DAY.format(new Date(until))}`}`;
 
-const COST_DIGITS = 4;
-
 const ROWS: readonly (readonly [name: string, of: (side: ReplaySide) => string | number])[] = [
   ['Added', ({ operations }) => operations.ADD],
   ['Updated', ({ operations }) => operations.UPDATE],
   ['Deleted', ({ operations }) => operations.DELETE],
   ['Confirmed', ({ operations }) => operations.NONE],
   ['Model calls', ({ calls }) => calls],
-  ['Prompt tokens', ({ prompt_tokens: read }) => read.toLocaleString('en')],
-  ['Completion tokens', ({ completion_tokens: wrote }) => wrote.toLocaleString('en')],
-  [
-    'Cost',
-    ({ cost }) => (cost === null ? 'no price' : cost.toLocaleString('en', { maximumFractionDigits: COST_DIGITS })),
-  ],
+  ['Prompt tokens', ({ prompt_tokens: read }) => whole(read)],
+  ['Completion tokens', ({ completion_tokens: wrote }) => whole(wrote)],
+  ['Cost', ({ cost }) => money(cost)],
 ];
 
 const Compared = ({ life, whatIf }: { readonly life: ReplaySide; readonly whatIf: ReplaySide }) => (
-  <Wide name="Compared" card>
-    <table>
-      <thead>
-        <tr>
-          <td />
-          <th className="number">Live</th>
-          <th className="number">What-if</th>
-        </tr>
-      </thead>
-      <tbody>
-        {ROWS.map(([name, of]) => (
-          <tr key={name}>
-            <th>{name}</th>
-            <td className="number">{of(life)}</td>
-            <td className="number">{of(whatIf)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </Wide>
+  <Table
+    name="Compared"
+    card
+    rows={ROWS}
+    keyOf={([name]) => name}
+    columns={[
+      ['', ([name]) => name, 'name'],
+      ['Live', ([, of]) => of(life), 'number'],
+      ['What-if', ([, of]) => of(whatIf), 'number'],
+    ]}
+  />
 );

@@ -1,11 +1,15 @@
 import type { Review } from '@slowwave/sdk';
-import { useState } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { api, queries } from '../api.ts';
+import { Decision, OwnerLink } from '../owner.tsx';
+import { Diff } from '../ui/diff.tsx';
+import { Moment } from '../ui/figures.tsx';
 import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
-import { Pages, usePages } from '../ui/pages.tsx';
-import { Empty, Problem } from '../ui/states.tsx';
-import { ReviewCard } from './reviews/card.tsx';
-import { useShortcuts } from './reviews/shortcuts.ts';
+import { Action, FormDialog, LongText, Opens } from '../ui/forms.tsx';
+import { Pages, usePages } from '../ui/lists.tsx';
+import { Empty, Problem } from '../ui/reading.tsx';
+import { EventTag } from '../ui/standing.tsx';
 
 const STATES: Readonly<Record<Review['state'], string>> = {
   pending: 'Waiting',
@@ -121,4 +125,158 @@ function Many({ rows, decision }: Rows & { readonly decision: keyof typeof NAMES
       {problem !== null && <Problem error={problem} />}
     </>
   );
+}
+
+interface Shown {
+  readonly review: Review;
+  readonly picked?: boolean;
+  readonly pick?: (id: string, isPicked: boolean) => void;
+}
+
+/** What is read again after a decision. */
+const TOUCHED = [['reviews']];
+
+/** What would change, and why; with its buttons as long as it waits. */
+function ReviewCard({ review, picked = false, pick }: Shown) {
+  const { id, state, event, before, after, reason, fact, forgotten, note, consolidation_id: why } = review;
+  const title = useId();
+  return (
+    <article className="card" tabIndex={-1} aria-labelledby={title}>
+      <div className="row" id={title}>
+        {pick !== undefined && (
+          <input
+            type="checkbox"
+            aria-label={`Select: ${after ?? before ?? id}`}
+            checked={picked}
+            onChange={({ target }) => pick(id, target.checked)}
+          />
+        )}
+        <EventTag event={event} />
+        <OwnerLink of={review} />
+        <span className="quiet">
+          said <Moment iso={review.said_at} />
+        </span>
+      </div>
+      {forgotten === true ? <p className="quiet">The memory is forgotten.</p> : <Diff from={before} to={after} />}
+      <p>{reason}</p>
+      {fact?.quote != null && <blockquote>{fact.quote}</blockquote>}
+      {note !== null && <p className="quiet">{note}</p>}
+      <div className="row">
+        {state === 'pending' && <Decisions review={review} />}
+        {why !== null && <Decision id={why}>Why</Decision>}
+        {review.memory_id !== null && <Link href={`/memories/${review.memory_id}`}>Memory</Link>}
+      </div>
+    </article>
+  );
+}
+
+function Decisions({ review }: { readonly review: Review }) {
+  const { id, event } = review;
+  return (
+    <>
+      <Action kind="main" shortcut="a" run={() => api.reviews.settle(id, { decision: 'approve' })} touches={TOUCHED}>
+        Approve
+      </Action>
+      {event !== 'DELETE' && (
+        <Opens shortcut="e" window={(close) => <Edit review={review} close={close} />}>
+          Edit …
+        </Opens>
+      )}
+      <Action kind="danger" shortcut="r" run={() => api.reviews.settle(id, { decision: 'reject' })} touches={TOUCHED}>
+        Reject
+      </Action>
+    </>
+  );
+}
+
+function Edit({ review: { id, after }, close }: { readonly review: Review; readonly close: () => void }) {
+  const [text, setText] = useState(after);
+  return (
+    <FormDialog
+      title="Edit and approve"
+      submit="Approve"
+      close={close}
+      disabled={text === null}
+      run={() => api.reviews.settle(id, { decision: 'approve', memory: text ?? '' })}
+      touches={TOUCHED}
+    >
+      <LongText name="What to remember" value={text} change={setText} rows={4} />
+    </FormDialog>
+  );
+}
+
+const MOVES: Readonly<Record<string, number>> = { j: 1, k: -1 };
+const KEPT_AS = 'slowwave.keys';
+
+/**
+ * Single keys for a list of articles: j and k move the focus between them, others press the buttons of the one that has it, which carry
+ * them as `data-key`. They can be switched off, for those whose software types letters, and never count while somebody types or a
+ * dialog is open.
+ */
+function useShortcuts() {
+  const [isOn, setOn] = useState(() => localStorage.getItem(KEPT_AS) !== 'off');
+  const list = useFocusKept();
+  useEffect(() => {
+    if (!isOn) return;
+    const heard = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+      if (moves(event.key, list.current) || presses(event.key, list.current)) event.preventDefault();
+    };
+    addEventListener('keydown', heard);
+    return () => removeEventListener('keydown', heard);
+  }, [isOn, list]);
+  const turn = (on: boolean): void => {
+    localStorage.setItem(KEPT_AS, on ? 'on' : 'off');
+    setOn(on);
+  };
+  return { list, isOn, turn };
+}
+
+const isBusy = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null;
+
+type List = HTMLOListElement | null;
+
+const itemsIn = (list: List): readonly HTMLElement[] => [...(list?.querySelectorAll<HTMLElement>('article') ?? [])];
+
+const focusedIn = (items: readonly HTMLElement[]): number =>
+  items.findIndex((item) => item.contains(document.activeElement));
+
+/** What was decided goes, and the focus with it: whoever had it goes on with what took its place. */
+function useFocusKept() {
+  const list = useRef<HTMLOListElement>(null);
+  const held = useRef<{ readonly item: HTMLElement; readonly at: number } | null>(null);
+  useEffect(() => {
+    const element = list.current;
+    const note = (): void => {
+      const items = itemsIn(element);
+      const at = focusedIn(items);
+      const item = items[at];
+      if (item !== undefined) held.current = { item, at };
+    };
+    element?.addEventListener('focusin', note);
+    return () => element?.removeEventListener('focusin', note);
+  }, []);
+  useLayoutEffect(() => {
+    const isElsewhere = document.activeElement !== null && document.activeElement !== document.body;
+    if (held.current === null || held.current.item.isConnected || isElsewhere) return;
+    const items = itemsIn(list.current);
+    items[Math.min(held.current.at, items.length - 1)]?.focus();
+  });
+  return list;
+}
+
+function moves(key: string, list: List): boolean {
+  const step = MOVES[key];
+  const items = itemsIn(list);
+  if (step === undefined || items.length === 0) return false;
+  items[Math.max(0, Math.min(items.length - 1, focusedIn(items) + step))]?.focus();
+  return true;
+}
+
+function presses(key: string, list: List): boolean {
+  const items = itemsIn(list);
+  const button = items[focusedIn(items)]?.querySelector<HTMLButtonElement>(`[data-key="${CSS.escape(key)}"]`) ?? null;
+  button?.click();
+  return button !== null;
 }

@@ -1,11 +1,8 @@
 import { Link, useParams } from 'wouter';
-import type { Right } from '../api.ts';
-import { may, mayChange } from '../api.ts';
-import { useWho } from '../session.ts';
-import { Empty } from '../ui/states.tsx';
-import { Audit } from './settings/audit.tsx';
+import { may, mayChange, type Right, useWho } from '../api.ts';
+import { Empty } from '../ui/reading.tsx';
+import { Audit, Keys } from './settings/access.tsx';
 import { Health } from './settings/health.tsx';
-import { Keys } from './settings/keys.tsx';
 import { Rules } from './settings/rules.tsx';
 import { Webhooks } from './settings/webhooks.tsx';
 

@@ -2,12 +2,11 @@ import type { SuiteRun } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from 'wouter';
 import { api } from '../api.ts';
-import { Owner } from '../ui/links.tsx';
-import { Pages, usePages } from '../ui/pages.tsx';
+import { OwnerLink } from '../owner.tsx';
+import { Moment, percent, whole } from '../ui/figures.tsx';
+import { Pages, Table, usePages } from '../ui/lists.tsx';
+import { Answer, Empty } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
-import { Answer, Empty } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
-import { Wide } from '../ui/wide.tsx';
 
 const EVERY_MS = 3_000;
 
@@ -67,8 +66,8 @@ export function SuitePage() {
           <h1>Suite {name}</h1>
           <section className="card" aria-label="Runs">
             <p className="quiet">
-              A run of {estimate.cases} cases takes about {estimate.calls.toLocaleString('en')} calls and{' '}
-              {estimate.tokens.toLocaleString('en')} ± {estimate.spread.toLocaleString('en')} tokens.
+              A run of {estimate.cases} cases takes about {whole(estimate.calls)} calls and {whole(estimate.tokens)} ±{' '}
+              {whole(estimate.spread)} tokens.
             </p>
             <Pages of={runs}>
               {(rows) => (
@@ -116,8 +115,8 @@ export function SuiteRunPage() {
               </span>
             </div>
             <p className="quiet">
-              {now.batches.done} of {now.batches.total} batches; {now.spent_tokens.toLocaleString('en')} of{' '}
-              {now.budget_tokens.toLocaleString('en')} tokens.
+              {now.batches.done} of {now.batches.total} batches; {whole(now.spent_tokens)} of {whole(now.budget_tokens)}{' '}
+              tokens.
             </p>
             {now.error !== null && <p className="problem">{now.error.message}</p>}
           </section>
@@ -154,41 +153,35 @@ function Report({ report }: { readonly report: ReportOf }) {
   const figures = report.figures.toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
   return (
     <>
-      <Wide name="Figures" card>
-        <table>
-          <thead>
-            <tr>
-              <th>Figure</th>
-              <td />
-              <th className="number">{report.baseline_run === null ? 'Stored results' : 'Without changes'}</th>
-              <th className="number">This run</th>
-              <th className="number">Difference</th>
-              <th className="number">Margin</th>
-            </tr>
-          </thead>
-          <tbody>
-            {figures.map((figure) => (
-              <tr key={`${figure.figure} ${figure.language}`}>
-                <th title={figure.says}>
-                  {figure.figure.replaceAll('_', ' ')}
-                  {figure.language !== null && ` (${figure.language})`}
-                </th>
-                <td>
-                  <span className={TAGS[figure.verdict]}>{figure.verdict}</span>
-                </td>
-                <td className="number">{numberText(figure.baseline)}</td>
-                <td className="number">{spanText(figure.interval) ?? numberText(figure.variant)}</td>
-                <td className="number">{spanText(figure.difference) ?? 'too few cases'}</td>
-                <td className="number">{marginText(figure)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <Table
+        name="Figures"
+        card
+        rows={figures}
+        keyOf={({ figure, language }) => `${figure} ${language}`}
+        columns={[
+          ['Figure', (figure) => <Named of={figure} />, 'name'],
+          ['', ({ verdict }) => <span className={TAGS[verdict]}>{verdict}</span>],
+          [
+            report.baseline_run === null ? 'Stored results' : 'Without changes',
+            ({ baseline }) => numberText(baseline),
+            'number',
+          ],
+          ['This run', ({ interval, variant }) => spanText(interval) ?? numberText(variant), 'number'],
+          ['Difference', ({ difference }) => spanText(difference) ?? 'too few cases', 'number'],
+          ['Margin', marginText, 'number'],
+        ]}
+      />
       {report.lost > 0 && <Lost report={report} />}
     </>
   );
 }
+
+const Named = ({ of: { figure, language, says } }: { readonly of: Figure }) => (
+  <span title={says}>
+    {figure.replaceAll('_', ' ')}
+    {language !== null && ` (${language})`}
+  </span>
+);
 
 const Lost = ({ report }: { readonly report: ReportOf }) => (
   <section className="card" aria-label="Lost facts">
@@ -197,7 +190,7 @@ const Lost = ({ report }: { readonly report: ReportOf }) => (
       {report.lost_facts.map((fact) => (
         <li key={`${fact.user_id} ${fact.agent_id} ${fact.run_id} ${fact.text}`}>
           <span className="quiet">
-            <Owner of={fact} />
+            <OwnerLink of={fact} />
           </span>{' '}
           {fact.text}
         </li>
@@ -212,12 +205,11 @@ const Lost = ({ report }: { readonly report: ReportOf }) => (
 );
 
 const LARGE = 100;
-const PERCENT = 100;
 const numberText = (value: number | null): string =>
-  value === null ? '–' : Math.abs(value) >= LARGE ? Math.round(value).toLocaleString('en') : value.toFixed(3);
+  value === null ? '–' : Math.abs(value) >= LARGE ? whole(Math.round(value)) : value.toFixed(3);
 
 const spanText = (interval: Figure['interval']): string | null =>
   interval && `${numberText(interval.value)} (${numberText(interval.low)} … ${numberText(interval.high)})`;
 
 const marginText = ({ margin }: Figure): string =>
-  margin === null ? '–' : margin.relative === true ? `${Math.round(margin.by * PERCENT)}%` : numberText(margin.by);
+  margin === null ? '–' : margin.relative === true ? percent(margin.by) : numberText(margin.by);

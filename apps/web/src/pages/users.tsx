@@ -1,14 +1,12 @@
 import type { User } from '@slowwave/sdk';
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { Link, Redirect, useLocation, useSearchParams } from 'wouter';
-import { api, isOfAllApps } from '../api.ts';
-import { pathOf } from '../owner.ts';
-import { useWho } from '../session.ts';
-import { useLater } from '../ui/reading.ts';
-import { Empty, Loading, Problem } from '../ui/states.tsx';
-import { Moment } from '../ui/time.tsx';
-import { ErasureProgress } from './user/erasing.tsx';
+import { api, isOfAllApps, useWho } from '../api.ts';
+import { pathOf } from '../owner.tsx';
+import { Moment, whole } from '../ui/figures.tsx';
+import { Pages, Table, usePages } from '../ui/lists.tsx';
+import { Answer, Empty, useLater } from '../ui/reading.tsx';
 
 const PAGE = 100;
 
@@ -81,36 +79,23 @@ function Tally() {
   const waiting = batches.pending + batches.consolidating;
   return (
     <span className="quiet push">
-      {owners.toLocaleString('en')} in total{waiting > 0 && `, ${waiting.toLocaleString('en')} batches waiting`}
+      {whole(owners)} in total{waiting > 0 && `, ${whole(waiting)} batches waiting`}
     </span>
   );
 }
 
 function Found({ prefix }: { readonly prefix: string }) {
-  const users = useInfiniteQuery({
+  const users = usePages({
     queryKey: ['users', prefix],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ signal, pageParam: cursor }) =>
+    read: (cursor, signal) =>
       api.users.list(
         { id_prefix: prefix === '' ? undefined : prefix, order: 'updated', limit: PAGE, cursor },
         { signal },
       ),
-    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
     placeholderData: keepPreviousData,
   });
-  if (users.data === undefined)
-    return users.error === null ? <Loading /> : <Problem error={users.error} retry={() => users.refetch()} />;
-  const rows = users.data.pages.flatMap(({ results }) => results);
-  if (rows.length === 0) return <Nobody prefix={prefix} />;
   return (
-    <>
-      <People rows={rows} />
-      {users.hasNextPage && (
-        <button type="button" disabled={users.isFetchingNextPage} onClick={() => void users.fetchNextPage()}>
-          Show more
-        </button>
-      )}
-    </>
+    <Pages of={users}>{(rows) => (rows.length === 0 ? <Nobody prefix={prefix} /> : <People rows={rows} />)}</Pages>
   );
 }
 
@@ -127,34 +112,59 @@ const Nobody = ({ prefix }: { readonly prefix: string }) => (
 );
 
 const People = ({ rows }: { readonly rows: readonly User[] }) => (
-  <div className="scroll card">
-    <table>
-      <thead>
-        <tr>
-          <th>ID</th>
-          <th>Kind</th>
-          <th className="number">Memories</th>
-          <th className="number">Waiting batches</th>
-          <th>Last active</th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((user) => (
-          <tr key={`${user.kind} ${user.id}`}>
-            <td className="text">
-              <Link href={pathOf(user)}>{user.id}</Link>
-            </td>
-            <td className="quiet">{user.kind}</td>
-            <td className="number">{user.memories.toLocaleString('en')}</td>
-            <td className="number">
-              {user.pending > 0 && <span className="tag wait">{user.pending.toLocaleString('en')}</span>}
-            </td>
-            <td>
-              <Moment iso={user.updated_at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table
+    name="Users"
+    card
+    rows={rows}
+    keyOf={({ kind, id }) => `${kind} ${id}`}
+    columns={[
+      ['ID', (user) => <Link href={pathOf(user)}>{user.id}</Link>, 'text'],
+      ['Kind', ({ kind }) => kind, 'quiet'],
+      ['Memories', ({ memories }) => whole(memories), 'number'],
+      ['Waiting batches', ({ pending }) => pending > 0 && <span className="tag wait">{whole(pending)}</span>, 'number'],
+      ['Last active', ({ updated_at: at }) => <Moment iso={at} />],
+    ]}
+  />
 );
+
+const EVERY_MS = 1_000;
+
+const STATES = {
+  requested: 'Nothing can be found or added any more. Erasing will start in a moment.',
+  erasing: 'Erasing …',
+  compacting: 'Everything is deleted. The files are being rewritten so that nothing is left on disk.',
+  erased: 'Erased.',
+} as const;
+
+/** How far an erasure is, until it is complete. */
+function ErasureProgress({ id }: { readonly id: string }) {
+  const erasure = useQuery({
+    queryKey: ['erasure', id],
+    queryFn: ({ signal }) => api.users.erasure(id, { signal }),
+    refetchInterval: ({ state }) => (state.data?.state === 'erased' ? false : EVERY_MS),
+  });
+  return (
+    <section className="card" aria-label="Erasure">
+      <h2>Erasure</h2>
+      <Answer of={erasure}>
+        {({ state, counts, remains }) => (
+          <>
+            <p role="status">{STATES[state]}</p>
+            <p className="row">
+              {Object.entries(counts).map(([kind, count]) => (
+                <span key={kind} className="tag">
+                  {whole(count)} {kind.replaceAll('_', ' ')}
+                </span>
+              ))}
+            </p>
+            {remains.map((rest) => (
+              <p key={rest} className="quiet">
+                {rest}
+              </p>
+            ))}
+          </>
+        )}
+      </Answer>
+    </section>
+  );
+}

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react';
 import { useSearchParams } from 'wouter';
-import { useWho } from '../session.ts';
+import { useWho } from '../api.ts';
 
 /** What a list is narrowed to. It stands in the address, so that it can be bookmarked and sent to somebody. */
 export function useFilters<Name extends string>(names: readonly Name[]) {
@@ -31,7 +31,8 @@ interface Field {
   readonly choose: (value: string) => void;
 }
 
-export function Select({ name, value = '', options, choose }: Field & { readonly options: readonly string[] }) {
+/** One of a few, or any. */
+export function OneOf({ name, value = '', options, choose }: Field & { readonly options: readonly string[] }) {
   const id = useId();
   return (
     <div>

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { isGone, isOfAllApps, may, mayChange, type Session, useCells } from '../api.ts';
-import { useWho } from '../session.ts';
+import { isGone, isOfAllApps, may, mayChange, type Session, useCells, useWho } from '../api.ts';
 
 interface Section {
   readonly path: string;

@@ -1,4 +1,5 @@
 import type { BatchSummary, CanarySummary, ConsolidationSummary, Erasure, NightSummary, Replay } from '@slowwave/sdk';
+import { counted, whole } from './figures.tsx';
 
 type State = (ConsolidationSummary | BatchSummary | Replay | Erasure | CanarySummary | NightSummary)['state'];
 
@@ -38,9 +39,24 @@ export function Progress({ replay: { matched, consolidated, parked, waiting } }:
   return (
     <p>
       <progress max={Math.max(1, matched)} value={matched === 0 ? 1 : through} aria-label="Finished batches" />{' '}
-      {through.toLocaleString('en')} of {matched.toLocaleString('en')} {matched === 1 ? 'batch' : 'batches'}
-      {waiting > 0 && <span className="quiet">, {waiting.toLocaleString('en')} waiting</span>}
-      {parked > 0 && <span className="tag bad">{parked.toLocaleString('en')} parked again</span>}
+      {whole(through)} of {counted(matched, 'batch', 'batches')}
+      {waiting > 0 && <span className="quiet">, {whole(waiting)} waiting</span>}
+      {parked > 0 && <span className="tag bad">{whole(parked)} parked again</span>}
     </p>
   );
 }
+
+const EVENTS = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' } as const;
+
+/** What is done, or would be, to a memory. */
+export const EventTag = ({ event }: { readonly event: keyof typeof EVENTS }) => (
+  <span className={`tag ${EVENTS[event]}`}>{event}</span>
+);
+
+/** Settings that are tried, each in a tag. */
+export const Tried = ({ of: changes }: { readonly of: unknown }) =>
+  Object.entries((changes ?? {}) as Record<string, unknown>).map(([name, value]) => (
+    <span key={name} className="tag">
+      {name.replaceAll('_', ' ')}: {typeof value === 'string' ? value : JSON.stringify(value)}
+    </span>
+  ));

@@ -1,11 +1,16 @@
-import type { Plan } from '@slowwave/sdk';
+import type { Consolidation, Plan } from '@slowwave/sdk';
 import { Link } from 'wouter';
 import { Diff } from '../../ui/diff.tsx';
+import { counted, Day, Moment } from '../../ui/figures.tsx';
+import { Table } from '../../ui/lists.tsx';
+import { Empty } from '../../ui/reading.tsx';
 import { WITHHELD } from '../../ui/said.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { Day, Moment } from '../../ui/time.tsx';
-import { Wide } from '../../ui/wide.tsx';
-import { type Candidate, type Fact, type Message, numberOf, type Operation, piecesOf } from './plan.ts';
+import { EventTag } from '../../ui/standing.tsx';
+
+type Message = NonNullable<Consolidation['messages']>[number];
+type Fact = Plan['facts'][number];
+type Candidate = Plan['candidates'][number];
+type Operation = Plan['operations'][number] | Plan['held'][number];
 
 interface Told {
   readonly plan: Plan | null;
@@ -115,8 +120,6 @@ function Decision({ fact, plan }: { readonly fact: Fact; readonly plan: Plan }) 
   );
 }
 
-const LOOKS: Readonly<Record<Operation['event'], string>> = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' };
-
 const Change = ({
   operation: { event, memory_id: id, before, after, reason, decided_by: by },
 }: {
@@ -124,8 +127,7 @@ const Change = ({
 }) => (
   <div className="change">
     <p>
-      <span className={`tag ${LOOKS[event]}`}>{event}</span> {reason}{' '}
-      <span className="quiet">(decided by the {by})</span>
+      <EventTag event={event} /> {reason} <span className="quiet">(decided by the {by})</span>
     </p>
     {event === 'NONE' ? <p className="text">{after ?? before}</p> : <Diff from={before} to={after} />}
     {id !== null && <Link href={`/memories/${id}`}>Current memory</Link>}
@@ -143,35 +145,30 @@ function Recalled({ fact, candidates }: { readonly fact: string; readonly candid
   if (near.length === 0) return <p className="quiet">No similar memory was known.</p>;
   return (
     <details>
-      <summary>
-        Compared with {near.length} {near.length === 1 ? 'memory' : 'memories'}
-      </summary>
-      <Wide name="Compared with">
-        <table>
-          <thead>
-            <tr>
-              <th>Memory</th>
-              <th className="number">Vector score</th>
-              <th className="number">Keyword score</th>
-            </tr>
-          </thead>
-          <tbody>
-            {near.map(({ memory_id: id, text, standing, vector, keyword }) => (
-              <tr key={`${id} ${text}`}>
-                <td>
-                  <Link href={`/memories/${id}`}>{text}</Link>{' '}
-                  {standing !== 'live' && <span className="tag">{standing}</span>}
-                </td>
-                <td className="number">{vector === null ? '–' : <Score value={vector} />}</td>
-                <td className="number">{keyword === null ? '–' : keyword.toFixed(2)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Wide>
+      <summary>Compared with {counted(near.length, 'memory', 'memories')}</summary>
+      <Table
+        name="Compared with"
+        rows={near}
+        keyOf={({ memory_id: id, text }) => `${id} ${text}`}
+        columns={[
+          ['Memory', (memory) => <Compared memory={memory} />],
+          ['Vector score', ({ vector }) => (vector === null ? '–' : <Score value={vector} />), 'number'],
+          ['Keyword score', ({ keyword }) => keyword?.toFixed(2) ?? '–', 'number'],
+        ]}
+      />
     </details>
   );
 }
+
+const Compared = ({
+  memory: { memory_id: id, text, standing },
+}: {
+  readonly memory: Omit<Candidate, 'recalled_by'>;
+}) => (
+  <>
+    <Link href={`/memories/${id}`}>{text}</Link> {standing !== 'live' && <span className="tag">{standing}</span>}
+  </>
+);
 
 const Score = ({ value }: { readonly value: number }) => (
   <>
@@ -190,30 +187,50 @@ function Rest({ plan: { operations, facts, discards, remarks } }: { readonly pla
           <Change operation={operation} />
         </article>
       ))}
-      {discards.length > 0 && (
-        <article className="card">
-          <h3>Discarded</h3>
-          <ul>
-            {discards.map(({ text, reason }, at) => (
-              <li key={`${at} ${text}`}>
-                {text} <span className="quiet">– {reason}</span>
-              </li>
-            ))}
-          </ul>
-        </article>
-      )}
-      {remarks.length > 0 && (
-        <article className="card">
-          <h3>Rejected or repaired</h3>
-          <ul>
-            {remarks.map(({ asked, did }, at) => (
-              <li key={`${at} ${asked}`}>
-                {asked} <span className="quiet">– {did}</span>
-              </li>
-            ))}
-          </ul>
-        </article>
-      )}
+      <NotUsed title="Discarded" of={discards.map(({ text, reason }) => [text, reason])} />
+      <NotUsed title="Rejected or repaired" of={remarks.map(({ asked, did }) => [asked, did])} />
     </>
   );
+}
+
+interface Left {
+  readonly title: string;
+  readonly of: readonly (readonly [what: string, why: string])[];
+}
+
+const NotUsed = ({ title, of }: Left) =>
+  of.length > 0 && (
+    <article className="card">
+      <h3>{title}</h3>
+      <ul>
+        {of.map(([what, why], at) => (
+          <li key={`${at} ${what}`}>
+            {what} <span className="quiet">– {why}</span>
+          </li>
+        ))}
+      </ul>
+    </article>
+  );
+
+/** f0 is shown as 1. */
+const numberOf = (fact: string): string => String(Number(fact.slice(1)) + 1);
+
+/** A piece of a message, and the facts whose quote it belongs to. */
+interface Piece {
+  readonly text: string;
+  readonly facts: readonly string[];
+}
+
+/** A text in pieces, so that what facts quote of it can be marked. Quotes may overlap. */
+function piecesOf(text: string, facts: readonly Pick<Fact, 'id' | 'quote'>[]): readonly Piece[] {
+  const quoted = facts.flatMap(({ id, quote }) => {
+    const from = quote === null || quote === '' ? -1 : text.indexOf(quote);
+    return from < 0 || quote === null ? [] : [{ id, from, to: from + quote.length }];
+  });
+  const cuts = [...new Set([0, text.length, ...quoted.flatMap(({ from, to }) => [from, to])])].sort((a, b) => a - b);
+  return cuts.slice(1).map((to, i) => {
+    const from = cuts[i] ?? 0;
+    const around = quoted.filter((quote) => quote.from <= from && quote.to >= to);
+    return { text: text.slice(from, to), facts: around.map(({ id }) => id) };
+  });
 }

@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
-import { Answer } from '../../ui/states.tsx';
-import { Wide } from '../../ui/wide.tsx';
+import { lasting, money, whole } from '../../ui/figures.tsx';
+import { Table, Wide } from '../../ui/lists.tsx';
+import { Answer } from '../../ui/reading.tsx';
 
 interface Told {
   readonly consolidation: Consolidation;
@@ -35,7 +36,7 @@ export function Times({ consolidation, plan, batch }: Told) {
               <span className="track" aria-hidden="true">
                 <span style={{ marginInlineStart: `${(100 * fromMs) / whole}%`, width: `${(100 * ms) / whole}%` }} />
               </span>
-              <span className="number">{durationOf(ms)}</span>
+              <span className="number">{lasting(ms)}</span>
             </dd>
           </div>
         ))}
@@ -65,48 +66,22 @@ function barsOf(plan: Plan | null, batch: Batch['timings'] | null, { applied_at:
   return bars;
 }
 
-const SECOND_MS = 1_000;
-
-const durationOf = (ms: number): string =>
-  ms < SECOND_MS ? `${Math.round(ms)} ms` : `${(ms / SECOND_MS).toLocaleString('en', { maximumFractionDigits: 1 })} s`;
-
 /** Which models were asked how often, and what that cost. */
 export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }: { readonly plan: Plan }) => (
   <section className="card" aria-label="Models">
     <h2>Models</h2>
-    <Wide name="Usage">
-      <table>
-        <thead>
-          <tr>
-            <th>Model</th>
-            <th className="number">Calls</th>
-            <th className="number">Prompt tokens</th>
-            <th className="number">Completion tokens</th>
-            <th className="number">Cost</th>
-          </tr>
-        </thead>
-        <tbody>
-          {usage.models.map((use) => (
-            <tr key={use.model}>
-              <td>{use.model}</td>
-              <td className="number">{use.calls}</td>
-              <td className="number">{use.prompt_tokens.toLocaleString('en')}</td>
-              <td className="number">{use.completion_tokens.toLocaleString('en')}</td>
-              <td className="number">{costOf(use.cost)}</td>
-            </tr>
-          ))}
-          {usage.models.length > 1 && (
-            <tr>
-              <th>Total</th>
-              <td className="number">{usage.calls}</td>
-              <td className="number">{usage.prompt_tokens.toLocaleString('en')}</td>
-              <td className="number">{usage.completion_tokens.toLocaleString('en')}</td>
-              <td className="number">{costOf(cost)}</td>
-            </tr>
-          )}
-        </tbody>
-      </table>
-    </Wide>
+    <Table
+      name="Usage"
+      rows={usage.models.length > 1 ? [...usage.models, { ...usage, model: null, cost }] : usage.models}
+      keyOf={({ model }) => model ?? ''}
+      columns={[
+        ['Model', ({ model }) => model ?? <strong>Total</strong>],
+        ['Calls', ({ calls }) => calls, 'number'],
+        ['Prompt tokens', (use) => whole(use.prompt_tokens), 'number'],
+        ['Completion tokens', (use) => whole(use.completion_tokens), 'number'],
+        ['Cost', (use) => money(use.cost, COST_DIGITS), 'number'],
+      ]}
+    />
     <p className="quiet">
       Embedding model: {models.embedder}. Prompts:{' '}
       {prompts.map(({ name, version }) => `${name} (version ${version})`).join(', ') || 'none'}.
@@ -122,10 +97,6 @@ export const Usage = ({ plan: { usage, cost, prompts, models, variant, rung } }:
 );
 
 const COST_DIGITS = 6;
-
-/** Without a price nothing is known of it. */
-const costOf = (cost: number | null): string =>
-  cost === null ? 'no price' : cost.toLocaleString('en', { maximumFractionDigits: COST_DIGITS });
 
 type Written = Consolidation['answers'][number];
 
@@ -156,7 +127,7 @@ function Exchange({ id, at, answer }: Place & { readonly answer: Written }) {
       <summary>
         {step}{' '}
         <span className="quiet">
-          {model}, {read.toLocaleString('en')} prompt tokens, {wrote.toLocaleString('en')} completion tokens
+          {model}, {whole(read)} prompt tokens, {whole(wrote)} completion tokens
         </span>
       </summary>
       {former !== null && (

@@ -1,6 +1,7 @@
 import type { Operations } from '@slowwave/sdk';
 import { useState } from 'react';
 import { Bars } from '../../ui/bars.tsx';
+import { DAY_MS, MEASURES, type Measure, measured, money, utcDay, whole } from '../../ui/figures.tsx';
 import { Choice } from '../../ui/filters.tsx';
 
 type Overview = Operations['GET /v1/overview']['answer'];
@@ -25,8 +26,6 @@ export function Charts({ overview, period }: Shown) {
 }
 
 const HOUR = new Intl.DateTimeFormat('en', { weekday: 'short', hour: '2-digit', minute: '2-digit', hour12: false });
-const DAY = new Intl.DateTimeFormat('en', { weekday: 'short', month: 'short', day: 'numeric', timeZone: 'UTC' });
-
 function Batches({ overview: { history } }: Shown) {
   const { hours } = history;
   const values = (count: (hour: (typeof hours)[number]) => number) => hours.map(count);
@@ -46,17 +45,8 @@ function Batches({ overview: { history } }: Shown) {
   );
 }
 
-const DAY_MS = 86_400_000;
 const DAYS = 7;
 const COLORS = ['--act', '--good', '--wait', '--quiet'] as const;
-
-const MEASURES = { tokens: 'Tokens', cost: 'Cost' } as const;
-type Measure = keyof typeof MEASURES;
-
-const MEASURED: Readonly<Record<Measure, (used: Used) => number>> = {
-  tokens: ({ prompt_tokens: prompt, completion_tokens: completion }) => prompt + completion,
-  cost: ({ cost }) => cost,
-};
 
 /** What models used, day by day and by what they were asked for, against what a day may use. */
 function Use({ overview }: Pick<Shown, 'overview'>) {
@@ -79,7 +69,7 @@ function Days({
 }: Pick<Shown, 'overview'> & { readonly measure: Measure }) {
   const today = Date.parse(at) - (Date.parse(at) % DAY_MS);
   const times = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  const sumOf = (used: readonly Used[]): number => used.reduce((sum, one) => sum + MEASURED[measure](one), 0);
+  const sumOf = (used: readonly Used[]): number => used.reduce((sum, one) => sum + measured(one, measure), 0);
   const steps = largestSteps(usage, sumOf);
   const named = (step: string): string => (steps.includes(step) ? step : 'others');
   const names = [...steps, ...(usage.some(({ step }) => !steps.includes(step)) ? ['others'] : [])];
@@ -91,7 +81,7 @@ function Days({
       limit={spent[measure].limit}
       times={times}
       utc
-      timeText={(time) => DAY.format(time)}
+      timeText={utcDay}
       parts={names.map((name, i) => ({ name, color: COLORS[i] ?? '--quiet', values: values(name) }))}
     />
   );
@@ -122,9 +112,6 @@ function Spent({ overview: { today, usage } }: Pick<Shown, 'overview'>) {
     </dl>
   );
 }
-
-const whole = (value: number): string => value.toLocaleString('en');
-const money = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: 4 });
 
 const against = ({ used, limit }: Overview['today']['tokens'], text: (value: number) => string): string =>
   limit === null ? text(used) : `${text(used)} of ${text(limit)}`;

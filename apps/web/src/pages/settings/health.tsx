@@ -2,27 +2,40 @@ import type { Operations } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api.ts';
-import { Empty, Loading, Problem } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
+import { Moment, whole } from '../../ui/figures.tsx';
+import { Table } from '../../ui/lists.tsx';
+import { Answer, Empty } from '../../ui/reading.tsx';
 
 /** How the models and the data of the installation are doing, and what to do about what is wrong. */
 export const Health = ({ of }: { readonly of: 'models' | 'doctor' }) => (of === 'models' ? <Models /> : <Doctor />);
 
 function Models() {
-  const { data, error, refetch } = useQuery({
+  const models = useQuery({
     queryKey: ['models'],
     queryFn: ({ signal }) => api.send('GET /v1/models', {}, { signal }),
   });
-  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
-  if (data.results.length === 0)
-    return (
-      <Empty>
-        No model server is configured. Builtin rules are used instead of a model, for trials only. Set OPENAI_API_KEY or
-        OPENAI_BASE_URL and restart the server.
-      </Empty>
-    );
-  return data.results.map(({ use, model, findings, last_call: last, paused_until: paused, steps }, i) => (
-    <section key={`${use} ${model} ${i}`} className="card" aria-label={model}>
+  return (
+    <Answer of={models}>
+      {({ results }) =>
+        results.length === 0 ? (
+          <Empty>
+            No model server is configured. Builtin rules are used instead of a model, for trials only. Set
+            OPENAI_API_KEY or OPENAI_BASE_URL and restart the server.
+          </Empty>
+        ) : (
+          results.map((model, i) => <OneModel key={`${model.use} ${model.model} ${i}`} of={model} />)
+        )
+      }
+    </Answer>
+  );
+}
+
+type Model = Operations['GET /v1/models']['answer']['results'][number];
+
+function OneModel({ of }: { readonly of: Model }) {
+  const { use, model, findings, last_call: last, paused_until: paused, steps } = of;
+  return (
+    <section className="card" aria-label={model}>
       <h2>
         {model} <span className="tag">{use}</span> {last === null && <span className="tag">not called yet</span>}
         {last !== null && (
@@ -54,12 +67,10 @@ function Models() {
         </ul>
       )}
     </section>
-  ));
+  );
 }
 
-type Step = Operations['GET /v1/models']['answer']['results'][number]['steps'][number];
-
-const stepText = ({ step, place, asked }: Step): string =>
+const stepText = ({ step, place, asked }: Model['steps'][number]): string =>
   place === 1
     ? `${step}${asked ? '' : ' (not used now)'}`
     : `fallback ${place - 1} of ${step}${asked ? ' (used now)' : ''}`;
@@ -67,25 +78,34 @@ const stepText = ({ step, place, asked }: Step): string =>
 const BYTES_OF_MB = 1_000_000;
 
 function Doctor() {
-  const { data, error, isFetching, refetch } = useQuery({
+  const doctor = useQuery({
     queryKey: ['doctor', 'usual'],
     queryFn: ({ signal }) => api.send('GET /v1/doctor', { query: { depth: 'usual' } }, { signal }),
     // It reads samples of everything.
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (data === undefined)
-    return error === null ? (
-      <Loading what="Checking samples of all data …" />
-    ) : (
-      <Problem error={error} retry={refetch} />
-    );
+  const { isFetching, refetch } = doctor;
+  return (
+    <Answer of={doctor} meanwhile="Checking samples of all data …">
+      {(found) => <Checked found={found} again={isFetching ? null : () => void refetch()} />}
+    </Answer>
+  );
+}
+
+interface Found {
+  readonly found: Operations['GET /v1/doctor']['answer'];
+  /** null: it is being checked again. */
+  readonly again: (() => void) | null;
+}
+
+function Checked({ found: data, again }: Found) {
   const { last_backup: backup } = data;
   return (
     <>
       <p>
         <span className={`tag ${data.healthy ? 'good' : 'bad'}`}>{data.healthy ? 'healthy' : 'errors'}</span> Checked{' '}
         <Moment iso={data.at} />{' '}
-        <button type="button" disabled={isFetching} onClick={() => void refetch()}>
+        <button type="button" disabled={again === null} onClick={() => again?.()}>
           Check again
         </button>
       </p>
@@ -114,26 +134,17 @@ function Doctor() {
           To export the data of one user, open <Link href="/users">their page</Link>.
         </p>
       </section>
-      <section className="card">
-        <table>
-          <thead>
-            <tr>
-              <th>Check</th>
-              <th className="number">Checked</th>
-              <th className="number">Findings</th>
-            </tr>
-          </thead>
-          <tbody>
-            {data.checks.map(({ check, looked, findings }) => (
-              <tr key={check}>
-                <td>{check}</td>
-                <td className="number">{looked.toLocaleString('en')}</td>
-                <td className="number">{findings}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      <Table
+        name="Checks"
+        card
+        rows={data.checks}
+        keyOf={({ check }) => check}
+        columns={[
+          ['Check', ({ check }) => check],
+          ['Checked', ({ looked }) => whole(looked), 'number'],
+          ['Findings', ({ findings }) => findings, 'number'],
+        ]}
+      />
     </>
   );
 }

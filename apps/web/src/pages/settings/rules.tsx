@@ -2,13 +2,9 @@ import type { Settings } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { ActionForm } from '../../ui/action.tsx';
-import { Amount, Line, LongText, Select, Several } from '../../ui/fields.tsx';
-import { Loading, Problem } from '../../ui/states.tsx';
-import { Costs } from './costs.tsx';
-import { Falling } from './falling.tsx';
-import { StepModels } from './step-models.tsx';
-import { Trial } from './trial.tsx';
+import { ActionForm, Amount, Line, LongText, Select, Several } from '../../ui/forms.tsx';
+import { Answer } from '../../ui/reading.tsx';
+import { Falling, Trial } from './trial.tsx';
 
 type Part = 'remember' | 'review' | 'due' | 'retention' | 'budgets';
 
@@ -16,17 +12,16 @@ const SETTINGS = ['settings'];
 
 /** What holds for all consolidations of a tenant from the next one on. */
 export function Rules({ of }: { readonly of: Part }) {
-  const { data, error, refetch } = useQuery({
+  const settings = useQuery({
     queryKey: SETTINGS,
     queryFn: ({ signal }) => api.settings.get({ signal }),
     // Somebody may be typing.
     refetchOnWindowFocus: false,
   });
-  if (data === undefined) return error === null ? <Loading /> : <Problem error={error} retry={refetch} />;
-  return <Editor key={JSON.stringify(data)} saved={data} of={of} />;
+  return <Answer of={settings}>{(saved) => <Editor key={JSON.stringify(saved)} saved={saved} of={of} />}</Answer>;
 }
 
-export interface Editing {
+interface Editing {
   readonly draft: Settings;
   readonly change: (part: Partial<Settings>) => void;
 }
@@ -276,5 +271,168 @@ function Retention({ draft, change }: Editing) {
         change={(max_memories) => forget({ max_memories })}
       />
     </>
+  );
+}
+
+/** What models may use each day, and what they cost. */
+const Costs = (editing: Editing) => (
+  <>
+    <h2>Daily limits</h2>
+    <Budgets {...editing} />
+    <Economy {...editing} />
+    <h2>Prices per million tokens</h2>
+    <Prices {...editing} />
+  </>
+);
+
+function Budgets({ draft: { budgets }, change }: Editing) {
+  const limit = (part: Partial<typeof budgets>) => change({ budgets: { ...budgets, ...part } });
+  return (
+    <>
+      <p className="quiet">Per day (UTC). Once a limit is reached, batches wait until the next day. Nothing is lost.</p>
+      <Amount
+        name="Tokens of all users"
+        empty="no limit"
+        value={budgets.tokens_per_day}
+        change={(tokens_per_day) => limit({ tokens_per_day })}
+      />
+      <Amount
+        name="Cost of all users"
+        empty="no limit"
+        step="any"
+        hint="In the currency of the prices. Models without a price count as zero."
+        value={budgets.cost_per_day}
+        change={(cost_per_day) => limit({ cost_per_day })}
+      />
+      <Amount
+        name="Tokens per user"
+        empty="no limit"
+        value={budgets.user_tokens_per_day}
+        change={(user_tokens_per_day) => limit({ user_tokens_per_day })}
+      />
+      <Amount
+        name="Cost per user"
+        empty="no limit"
+        step="any"
+        value={budgets.user_cost_per_day}
+        change={(user_cost_per_day) => limit({ user_cost_per_day })}
+      />
+    </>
+  );
+}
+
+const PERCENT = 100;
+
+function Economy({ draft: { economy, hold_at }, change }: Editing) {
+  const set = (part: Partial<typeof economy>) => change({ economy: { ...economy, ...part } });
+  return (
+    <>
+      <Amount
+        name="Start saving at (% of a limit)"
+        empty="never"
+        hint="First larger batches, then cheaper models, then no summaries and no graph until the next day. Empty: batches just wait once a limit is reached."
+        value={economy.soft_limit === null ? null : Math.round(economy.soft_limit * PERCENT)}
+        change={(percent) => set({ soft_limit: percent === null ? null : percent / PERCENT })}
+      />
+      <Amount
+        name="Hold a user, app or key at (× the usual daily use)"
+        empty="never"
+        hint="Its batches then wait until the next day, or until you release it."
+        min={2}
+        step="any"
+        value={hold_at}
+        change={(times) => change({ hold_at: times })}
+      />
+      <StepModels
+        name="Cheaper models"
+        hint="Used from the second saving step on. Empty: the usual model."
+        models={economy.models}
+        change={(models) => set({ models })}
+      />
+    </>
+  );
+}
+
+type Price = Settings['prices'][string];
+
+function Prices({ draft: { prices }, change }: Editing) {
+  const [model, setModel] = useState<string | null>(null);
+  const put = (name: string, price: Price) => change({ prices: { ...prices, [name]: price } });
+  const remove = (name: string) =>
+    change({ prices: Object.fromEntries(Object.entries(prices).filter(([other]) => other !== name)) });
+  return (
+    <>
+      <p className="quiet">Use the same currency for all prices.</p>
+      {Object.entries(prices).map(([name, price]) => (
+        <fieldset key={name} className="row">
+          <legend>{name}</legend>
+          <Amount
+            name="Prompt tokens"
+            step="any"
+            value={price.prompt}
+            change={(prompt) => put(name, { ...price, prompt: prompt ?? 0 })}
+          />
+          <Amount
+            name="Completion tokens"
+            step="any"
+            value={price.completion}
+            change={(completion) => put(name, { ...price, completion: completion ?? 0 })}
+          />
+          <button type="button" aria-label={`Remove the price of ${name}`} onClick={() => remove(name)}>
+            Remove
+          </button>
+        </fieldset>
+      ))}
+      <div className="row">
+        <Line name="Model" value={model} change={setModel} />
+        <button
+          type="button"
+          disabled={model === null || Object.hasOwn(prices, model)}
+          onClick={() => {
+            if (model !== null) put(model, { prompt: 0, completion: 0 });
+            setModel(null);
+          }}
+        >
+          Add a price
+        </button>
+      </div>
+    </>
+  );
+}
+
+const STEPS = {
+  extract: 'Extract facts',
+  decide: 'Decide what they change',
+  graph: 'Find relations',
+  summary: 'Write summaries',
+  recall: 'Answer, rewrite and rerank',
+} as const;
+
+type Step = keyof typeof STEPS;
+const NAMED = Object.entries(STEPS) as [Step, string][];
+
+interface Choosing {
+  readonly name: string;
+  readonly hint: string;
+  readonly models: Settings['models'];
+  readonly change: (models: Settings['models']) => void;
+}
+
+/** Which chat models are asked in place of others. */
+function StepModels({ name: summary, hint, models, change }: Choosing) {
+  const choose = (step: Step, model: string | null): void => {
+    const { [step]: _before, ...others } = models;
+    change(model === null ? others : { ...others, [step]: model });
+  };
+  return (
+    <details>
+      <summary>{summary}</summary>
+      <p className="quiet hint">{hint}</p>
+      <div className="fields">
+        {NAMED.map(([step, name]) => (
+          <Line key={step} name={name} value={models[step] ?? null} change={(model) => choose(step, model)} />
+        ))}
+      </div>
+    </details>
   );
 }

@@ -1,9 +1,10 @@
 import type { Message, Plan, Settings } from '@slowwave/sdk';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { ActionForm } from '../../ui/action.tsx';
 import { Diff } from '../../ui/diff.tsx';
-import { Line, LongText, Select } from '../../ui/fields.tsx';
+import { money, whole } from '../../ui/figures.tsx';
+import { Action, ActionForm, Line, LongText, Select } from '../../ui/forms.tsx';
+import { EventTag } from '../../ui/standing.tsx';
 
 const EXAMPLE = 'I moved to Lisbon last week, and I am allergic to peanuts.\nassistant: Noted!';
 
@@ -80,8 +81,6 @@ const triedOf = (draft: Settings) => ({
   prices: draft.prices,
 });
 
-const TONES = { ADD: 'good', UPDATE: 'wait', DELETE: 'bad', NONE: '' } as const;
-
 function Outcome({ plan: { operations, held, discards, usage, cost } }: { readonly plan: Plan }) {
   const all = [
     ...operations.map((operation) => ({ ...operation, waits: false })),
@@ -93,8 +92,7 @@ function Outcome({ plan: { operations, held, discards, usage, cost } }: { readon
       <ul className="plain">
         {all.map(({ event, before, after, reason, fact, waits }) => (
           <li key={`${fact} ${event} ${after}`}>
-            <span className={`tag ${TONES[event]}`}>{event}</span>{' '}
-            {waits && <span className="tag wait">waits for review</span>}
+            <EventTag event={event} /> {waits && <span className="tag wait">waits for review</span>}
             <Diff from={before} to={event === 'DELETE' ? null : after} />
             <p className="quiet">{reason}</p>
           </li>
@@ -106,9 +104,54 @@ function Outcome({ plan: { operations, held, discards, usage, cost } }: { readon
         ))}
       </ul>
       <p className="quiet">
-        {usage.calls} calls, {(usage.prompt_tokens + usage.completion_tokens).toLocaleString('en')} tokens
-        {cost !== null && `, cost ${cost.toLocaleString('en', { maximumFractionDigits: 6 })}`}. Nothing was stored.
+        {usage.calls} calls, {whole(usage.prompt_tokens + usage.completion_tokens)} tokens
+        {cost !== null && `, cost ${money(cost, 6)}`}. Nothing was stored.
       </p>
     </div>
+  );
+}
+
+interface Answered {
+  readonly asked: string;
+  readonly rows: readonly (readonly [what: string, count: number])[];
+}
+
+/** What these settings would remove at once, before anybody saves them. */
+export function Falling({ draft: { retention, forgetting } }: { readonly draft: Settings }) {
+  const [answered, setAnswered] = useState<Answered | null>(null);
+  const asked = JSON.stringify({ retention, forgetting });
+  return (
+    <section className="card" aria-label="Retention preview">
+      <h2>What would be removed now</h2>
+      <Action
+        run={() => api.send('POST /v1/retention/preview', { body: { retention, forgetting }, readsOnly: true })}
+        done={({ batches, consolidations, histories, memories, forgotten }) =>
+          setAnswered({
+            asked,
+            rows: [
+              ['Batches that lose their messages', batches],
+              ['Consolidations that lose their plan', consolidations],
+              ['Memories that lose their previous versions', histories],
+              ['Memories forgotten because of their age', memories.age],
+              ['Memories forgotten because they were not confirmed', memories.unconfirmed],
+              ['Memories forgotten because there are too many', memories.budget],
+              ['Forgotten memories that are erased', forgotten],
+            ],
+          })
+        }
+      >
+        Show
+      </Action>
+      {answered?.asked === asked && (
+        <dl className="pairs">
+          {answered.rows.map(([what, count]) => (
+            <div key={what}>
+              <dt>{what}</dt>
+              <dd>{whole(count)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </section>
   );
 }

@@ -1,14 +1,10 @@
 import type { Delivery, Webhook } from '@slowwave/sdk';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { Action, ActionForm } from '../../ui/action.tsx';
-import { Confirm, Dialog } from '../../ui/dialog.tsx';
-import { Line, Several } from '../../ui/fields.tsx';
-import { Pages, usePages } from '../../ui/pages.tsx';
-import { Secret } from '../../ui/secret.tsx';
-import { Empty } from '../../ui/states.tsx';
-import { Moment } from '../../ui/time.tsx';
-import { Wide } from '../../ui/wide.tsx';
+import { counted, Moment } from '../../ui/figures.tsx';
+import { Action, Confirm, FormDialog, Line, Opens, Secret, Several } from '../../ui/forms.tsx';
+import { Pages, Table, usePages } from '../../ui/lists.tsx';
+import { Empty } from '../../ui/reading.tsx';
 
 const WEBHOOKS = ['webhooks'];
 const DELIVERIES = ['deliveries'];
@@ -34,18 +30,17 @@ const EVENTS = [
 
 /** Who is notified of what, and whether that arrives. */
 export function Webhooks() {
-  const [isCreating, setIsCreating] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
-  const list = usePages<Webhook>({
+  const list = usePages({
     queryKey: WEBHOOKS,
     read: (cursor, signal) => api.send('GET /v1/webhooks', { query: { cursor } }, { signal }),
   });
   return (
     <>
       <p>
-        <button type="button" className="main" onClick={() => setIsCreating(true)}>
+        <Opens kind="main" window={(close) => <Create close={close} show={setSecret} />}>
           Create a webhook
-        </button>
+        </Opens>
       </p>
       <Pages of={list}>
         {(rows) =>
@@ -56,7 +51,6 @@ export function Webhooks() {
           )
         }
       </Pages>
-      {isCreating && <Create close={() => setIsCreating(false)} show={setSecret} />}
       {secret !== null && <Secret secret={secret} close={() => setSecret(null)} />}
     </>
   );
@@ -71,29 +65,24 @@ function Create({ close, show }: Showing & { readonly close: () => void }) {
   const [name, setName] = useState<string | null>(null);
   const [events, setEvents] = useState<readonly (typeof EVENTS)[number][]>([]);
   return (
-    <Dialog title="Create a webhook" close={close}>
-      <ActionForm
-        submit="Create"
-        cancel={close}
-        disabled={url === null || events.length === 0}
-        touches={[WEBHOOKS]}
-        run={() => api.send('POST /v1/webhooks', { body: { url: url ?? '', name: name ?? '', events } })}
-        done={({ secret = null }) => {
-          close();
-          show(secret);
-        }}
-      >
-        <Line name="URL" type="url" hint="Must begin with https://" value={url} change={setUrl} />
-        <Line name="Name" value={name} change={setName} />
-        <Several name="Events" value={events} options={EVENTS} change={setEvents} />
-      </ActionForm>
-    </Dialog>
+    <FormDialog
+      title="Create a webhook"
+      submit="Create"
+      close={close}
+      disabled={url === null || events.length === 0}
+      touches={[WEBHOOKS]}
+      run={() => api.send('POST /v1/webhooks', { body: { url: url ?? '', name: name ?? '', events } })}
+      done={({ secret = null }) => show(secret)}
+    >
+      <Line name="URL" type="url" hint="Must begin with https://" value={url} change={setUrl} />
+      <Line name="Name" value={name} change={setName} />
+      <Several name="Events" value={events} options={EVENTS} change={setEvents} />
+    </FormDialog>
   );
 }
 
 function One({ webhook, show }: Showing & { readonly webhook: Webhook }) {
   const { id, name, url, events, active, failures, last_error: error, paused_at: paused } = webhook;
-  const [isDeleting, setIsDeleting] = useState(false);
   const [isOpen, setIsOpen] = useState(false);
   const patch = (body: { active: boolean } | { rotate_secret: true }) =>
     api.send('PATCH /v1/webhooks/{id}', { params: { id }, body });
@@ -121,28 +110,29 @@ function One({ webhook, show }: Showing & { readonly webhook: Webhook }) {
         >
           New secret
         </Action>
-        <button type="button" className="danger" onClick={() => setIsDeleting(true)}>
+        <Opens kind="danger" window={(close) => <Delete webhook={webhook} close={close} />}>
           Delete
-        </button>
+        </Opens>
         <button type="button" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
           Deliveries
         </button>
       </div>
       {isOpen && <Deliveries id={id} />}
-      {isDeleting && (
-        <Confirm
-          title="Delete this webhook?"
-          submit="Delete"
-          close={() => setIsDeleting(false)}
-          touches={[WEBHOOKS]}
-          run={() => api.send('DELETE /v1/webhooks/{id}', { params: { id } })}
-        >
-          <p>{url} will receive no more events, and its deliveries are deleted.</p>
-        </Confirm>
-      )}
     </section>
   );
 }
+
+const Delete = ({ webhook: { id, url }, close }: { readonly webhook: Webhook; readonly close: () => void }) => (
+  <Confirm
+    title="Delete this webhook?"
+    submit="Delete"
+    close={close}
+    touches={[WEBHOOKS]}
+    run={() => api.send('DELETE /v1/webhooks/{id}', { params: { id } })}
+  >
+    <p>{url} will receive no more events, and its deliveries are deleted.</p>
+  </Confirm>
+);
 
 function StateOf({ webhook: { active, paused_at: paused, failures } }: { readonly webhook: Webhook }) {
   if (!active) return <span className="tag">off</span>;
@@ -153,7 +143,7 @@ function StateOf({ webhook: { active, paused_at: paused, failures } }: { readonl
 const TONES = { delivered: 'good', waiting: 'wait', failed: 'bad' } as const;
 
 function Deliveries({ id }: { readonly id: string }) {
-  const list = usePages<Delivery>({
+  const list = usePages({
     queryKey: [...DELIVERIES, id],
     read: (cursor, signal) =>
       api.send('GET /v1/webhooks/{id}/deliveries', { params: { id }, query: { cursor } }, { signal }),
@@ -179,41 +169,34 @@ function Deliveries({ id }: { readonly id: string }) {
 }
 
 const Sent = ({ id, deliveries }: { readonly id: string; readonly deliveries: readonly Delivery[] }) => (
-  <Wide name="Deliveries">
-    <table>
-      <tbody>
-        {deliveries.map(
-          ({ id: one, type, state, attempts, created_at: at, last_status: status, last_error: error }) => (
-            <tr key={one}>
-              <td>
-                <Moment iso={at} />
-              </td>
-              <td>{type}</td>
-              <td>
-                <span className={`tag ${TONES[state]}`}>{state}</span>{' '}
-                <span className="quiet">
-                  {attempts} {attempts === 1 ? 'attempt' : 'attempts'}
-                </span>
-              </td>
-              <td className="quiet">{error ?? status}</td>
-              <td>
-                {state !== 'waiting' && (
-                  <Action
-                    run={() =>
-                      api.send('POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay', {
-                        params: { id, delivery_id: one },
-                      })
-                    }
-                    touches={[[...DELIVERIES, id]]}
-                  >
-                    Resend
-                  </Action>
-                )}
-              </td>
-            </tr>
-          ),
-        )}
-      </tbody>
-    </table>
-  </Wide>
+  <Table
+    name="Deliveries"
+    rows={deliveries}
+    keyOf={(delivery) => delivery.id}
+    columns={[
+      ['When', ({ created_at: at }) => <Moment iso={at} />],
+      ['Event', ({ type }) => type],
+      ['State', (delivery) => <Standing of={delivery} />],
+      ['Response', ({ last_error: error, last_status: status }) => error ?? status, 'quiet'],
+      ['', (delivery) => delivery.state !== 'waiting' && <Resend webhook={id} delivery={delivery.id} />],
+    ]}
+  />
+);
+
+const Standing = ({ of: { state, attempts } }: { readonly of: Delivery }) => (
+  <>
+    <span className={`tag ${TONES[state]}`}>{state}</span>{' '}
+    <span className="quiet">{counted(attempts, 'attempt', 'attempts')}</span>
+  </>
+);
+
+const Resend = ({ webhook: id, delivery }: { readonly webhook: string; readonly delivery: string }) => (
+  <Action
+    run={() =>
+      api.send('POST /v1/webhooks/{id}/deliveries/{delivery_id}/replay', { params: { id, delivery_id: delivery } })
+    }
+    touches={[[...DELIVERIES, id]]}
+  >
+    Resend
+  </Action>
 );

@@ -2,10 +2,10 @@ import type { ContextResult } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { Link } from 'wouter';
-import { api } from '../../api.ts';
-import { type Owner, useIds } from '../../owner.ts';
-import { useLooking } from '../../session.ts';
-import { Answer, Empty } from '../../ui/states.tsx';
+import { api, useLooking } from '../../api.ts';
+import { type Owner, useIds } from '../../owner.tsx';
+import { whole } from '../../ui/figures.tsx';
+import { Answer, Empty } from '../../ui/reading.tsx';
 
 interface Shown {
   readonly owner: Owner;
@@ -83,8 +83,7 @@ function Block({ block, isAsked }: { readonly block: ContextResult; readonly isA
     <div className="beside">
       <section className="card" aria-label="Context">
         <h2>
-          Context <span className="tag">{tokens.toLocaleString('en')} tokens</span>{' '}
-          <span className="tag">{took.toFixed(0)} ms</span>
+          Context <span className="tag">{whole(tokens)} tokens</span> <span className="tag">{took.toFixed(0)} ms</span>
         </h2>
         {degraded.map((note) => (
           <p key={note} className="tag wait">

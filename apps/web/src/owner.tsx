@@ -1,6 +1,7 @@
 import type { Memory, User } from '@slowwave/sdk';
-import { useLocation } from 'wouter';
-import { useWho } from './session.ts';
+import type { ReactNode } from 'react';
+import { Link, useLocation } from 'wouter';
+import { mayChange, useWho } from './api.ts';
 
 /** Whom memories belong to. */
 export type Owner = Pick<User, 'kind' | 'id'>;
@@ -36,3 +37,25 @@ export const ownerOf = ({ user_id, agent_id, run_id }: Pick<Memory, 'user_id' | 
 
 /** Everything that is shown of an owner, of all owners, and of one memory: what a change of a memory touches. */
 export const touchedBy = (memoryId: string) => [['owner'], ['users'], ['memory', memoryId]];
+
+/** Whose something is: the first of user, agent and run. */
+export function OwnerLink({ of }: { readonly of: Pick<Memory, 'user_id' | 'agent_id' | 'run_id'> }) {
+  const owner = ownerOf(of);
+  return (
+    <>
+      {owner.kind !== 'user' && <span className="quiet">{owner.kind} </span>}
+      <Link href={pathOf(owner)}>{owner.id}</Link>
+    </>
+  );
+}
+
+interface Way {
+  readonly id: string;
+  readonly children: ReactNode;
+  /** What stands there for a key that may not see decisions. */
+  readonly otherwise?: ReactNode;
+}
+
+/** The way to what a consolidation decided. */
+export const Decision = ({ id, children, otherwise = null }: Way) =>
+  mayChange(useWho()) ? <Link href={`/consolidations/${id}`}>{children}</Link> : otherwise;

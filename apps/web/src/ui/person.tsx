@@ -1,9 +1,8 @@
 import type { Profile as Filled, Slowwave } from '@slowwave/sdk';
 import { type QueryKey, useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
-import { Action, ActionForm } from './action.tsx';
-import { Dialog } from './dialog.tsx';
-import { Answer, Empty } from './states.tsx';
+import { useState } from 'react';
+import { Action, FormDialog, LongText, Opens, Select } from './forms.tsx';
+import { Answer, Empty } from './reading.tsx';
 
 type Slot = Filled['slots'][number];
 
@@ -39,6 +38,7 @@ export function ProfileCard({ title, ...whose }: Whose & { readonly title: strin
 
 function Slots({ slots, whose }: { readonly slots: readonly Slot[]; readonly whose: Whose }) {
   const filled = slots.filter(({ lines }) => lines.length > 0);
+  const own = slots.filter(({ name }) => name !== 'other');
   return (
     <>
       {filled.length === 0 && <Empty>The profile is empty.</Empty>}
@@ -54,7 +54,9 @@ function Slots({ slots, whose }: { readonly slots: readonly Slot[]; readonly who
           </ul>
         </section>
       ))}
-      {whose.mayChange && <PutLine slots={slots} whose={whose} />}
+      {whose.mayChange && own.length > 0 && (
+        <Opens window={(close) => <PutLine slots={own} whose={whose} close={close} />}>Add a line …</Opens>
+      )}
     </>
   );
 }
@@ -89,47 +91,51 @@ function Line({ slot: { name }, line: { memory, memory_id, by }, whose }: OneLin
 }
 
 /** A line in the person's own words. */
-function PutLine({ slots, whose }: { readonly slots: readonly Slot[]; readonly whose: Whose }) {
+function PutLine({
+  slots,
+  whose,
+  close,
+}: {
+  readonly slots: readonly Slot[];
+  readonly whose: Whose;
+  readonly close: () => void;
+}) {
   const { api, userId, shown, plainly } = whose;
-  const [isOpen, setOpen] = useState(false);
-  const own = slots.filter(({ name }) => name !== 'other');
-  const [slot, setSlot] = useState(own[0]?.name ?? '');
-  const [memory, setMemory] = useState('');
-  const [slotField, textField] = [useId(), useId()];
-  const close = () => setOpen(false);
-  if (own.length === 0) return null;
+  const [slot, setSlot] = useState(slots[0]?.name ?? '');
+  const [memory, setMemory] = useState<string | null>(null);
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Add a line …
-      </button>
-      {isOpen && (
-        <Dialog title="Add a line to the profile" close={close}>
-          <ActionForm
-            submit="Add"
-            cancel={close}
-            disabled={memory.trim() === ''}
-            run={() => plainly(api.users.putProfileLine(userId, { slot, memory: memory.trim() }))}
-            touches={[shown]}
-            done={close}
-          >
-            <div>
-              <label htmlFor={slotField}>Slot</label>
-              <select id={slotField} value={slot} onChange={({ target }) => setSlot(target.value)}>
-                {own.map((one) => (
-                  <option key={one.name} value={one.name}>
-                    {nameOf(one)}: {one.about}
-                  </option>
-                ))}
-              </select>
-            </div>
-            <div>
-              <label htmlFor={textField}>Text</label>
-              <textarea id={textField} rows={2} value={memory} onChange={({ target }) => setMemory(target.value)} />
-            </div>
-          </ActionForm>
-        </Dialog>
-      )}
-    </>
+    <FormDialog
+      title="Add a line to the profile"
+      submit="Add"
+      close={close}
+      disabled={memory === null}
+      run={() => plainly(api.users.putProfileLine(userId, { slot, memory: memory?.trim() ?? '' }))}
+      touches={[shown]}
+    >
+      <Select
+        name="Slot"
+        options={Object.fromEntries(slots.map((one) => [one.name, `${nameOf(one)}: ${one.about}`]))}
+        value={slot}
+        change={setSlot}
+      />
+      <LongText name="Text" rows={2} value={memory} change={setMemory} />
+    </FormDialog>
   );
+}
+
+type Lines = ReturnType<Slowwave['users']['export']>;
+
+/** Saves all data of a user as a file, one JSON object a line, once all of it has arrived. */
+export async function saveExport(exported: Lines, name: string): Promise<void> {
+  const lines: string[] = [];
+  let isWhole = false;
+  for await (const line of exported) {
+    lines.push(`${JSON.stringify(line)}\n`);
+    isWhole = line.type === 'end';
+  }
+  if (!isWhole) throw new Error('the export is incomplete; try again');
+  const address = URL.createObjectURL(new Blob(lines, { type: 'application/x-ndjson' }));
+  const link = Object.assign(document.createElement('a'), { href: address, download: `${name}.ndjson` });
+  link.click();
+  URL.revokeObjectURL(address);
 }

@@ -43,3 +43,37 @@ export function lasting(ms: number): string {
 }
 
 const inUnits = (value: number): string => value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });
+
+export const whole = (value: number): string => value.toLocaleString('en');
+
+export const counted = (count: number, one: string, more: string): string =>
+  `${whole(count)} ${count === 1 ? one : more}`;
+
+export const percent = (share: number, maximumFractionDigits = 0): string =>
+  `${(share * 100).toLocaleString('en', { maximumFractionDigits })}%`;
+
+/** What something cost, in the currency of the prices. Without a price nothing is known of it. */
+export const money = (cost: number | null, maximumFractionDigits = 4): string =>
+  cost === null ? 'no price' : cost.toLocaleString('en', { maximumFractionDigits });
+
+/** What is measured of calls of models. */
+export const MEASURES = { tokens: 'Tokens', cost: 'Cost' } as const;
+export type Measure = keyof typeof MEASURES;
+
+export interface Used {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost: number;
+}
+
+export const measured = (used: Used, measure: Measure): number =>
+  measure === 'cost' ? used.cost : used.prompt_tokens + used.completion_tokens;
+
+export const DAY_MS = 86_400_000;
+const UTC_DAY = new Intl.DateTimeFormat('en', {
+  ...{ weekday: 'short', month: 'short', day: 'numeric' },
+  timeZone: 'UTC',
+});
+
+/** The day of a budget. */
+export const utcDay = (at: number): string => UTC_DAY.format(at);

@@ -31,7 +31,8 @@ import {
 } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
-import { openSearch, searchRoutes } from '@slowwave/search';
+import { searchRoutes } from '@slowwave/search';
+import { openSearch } from '@slowwave/search/compose';
 import { consoleRoutes } from './app.ts';
 import { fewPreviews } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';

@@ -40,11 +40,10 @@ import {
   withoutAsker,
 } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
-import { searchRoutes } from './app.ts';
+import { mcpRoutes, searchRoutes } from './app.ts';
 import type { SearchDeps } from './deps.ts';
-import { indexState } from './index-state.ts';
-import { mcpRoutes } from './mcp/route.ts';
-import { queryVectors, rewriting } from './query-models.ts';
+import { queryVectors, rewriting } from './question.ts';
+import { indexState } from './search.ts';
 
 /** Search as a process of its own. */
 export async function compose(config: Config): Promise<Service> {

@@ -13,7 +13,7 @@ import type {
   Tools,
 } from '@slowwave/engine';
 import { routesWith } from '@slowwave/http';
-import type { EmbedQuery, Rewrite } from './query-models.ts';
+import type { EmbedQuery, Rewrite } from './question.ts';
 
 /** What the read routes work with. */
 export interface SearchDeps {

@@ -1,7 +1,7 @@
 import { adoptIndex, sweepOutbox } from '@slowwave/engine';
 import { NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { indexState } from './index-state.ts';
+import { indexState } from './search.ts';
 import { searchBench } from './testing/bench.ts';
 
 /** So long that no search goes on with an old answer about the index. */

@@ -1,41 +1,65 @@
 import {
   History,
+  type HistoryEvent,
+  ListIdsQuery,
+  ListMemoriesOfIdsQuery,
   ListMemoriesQuery,
   ListUsersQuery,
   MemoryList,
   MemoryView,
+  type MessageHit,
+  type MessageList,
   PageQuery,
+  type RelationHit,
   SourceList,
   SourcesQuery,
+  type SourceView,
   StatsView,
+  UsedIdList,
+  type UsedIdView,
   UserList,
+  type UserView,
 } from '@slowwave/contracts';
 import {
   type BatchCounts,
   besideOwner,
+  conclusionView,
   deletedAt,
   eventsInApp,
   type Filter,
+  type FoundRelation,
   filterableOf,
   filterIn,
+  type IndexHit,
   idListsOf,
   inApp,
+  isoOf,
+  isoOrNull,
   isUnder,
   type Ledger,
   liveVersion,
   type Memory,
+  type MemoryEvent,
   type MemoryVersion,
   type Message,
   type Millis,
   matches,
   memoryView,
+  type NamedIds,
+  namedIdsIn,
+  type OwnerSummary,
   type Page,
   type Paged,
   quotedIn,
+  relationCore,
   type Scope,
+  type Speaker,
+  saidView,
   scopeOf,
+  scopeView,
   shownVersion,
   type TenantId,
+  type UsedId,
   versionAsOf,
 } from '@slowwave/engine';
 import {
@@ -51,8 +75,7 @@ import {
   requestTenant,
 } from '@slowwave/http';
 import { z } from 'zod';
-import { routesOf } from './deps.ts';
-import { historyView, sourceView, speakersOf, userView } from './views.ts';
+import { routesOf, type SearchDeps } from './deps.ts';
 
 const route = routesOf('memories');
 
@@ -148,6 +171,28 @@ export const memoryRoutes = [
     description: 'batches.gap is accepted minus all other counts; any value other than 0 is a defect.',
     answer: StatsView,
     handle: async ({ ledger }, { tenant }) => stats(ledger, tenant),
+  }),
+  route('GET /v1/ids', {
+    id: 'listIds',
+    summary: 'List the agents, runs and apps under which memories were said',
+    description: 'Sorted by kind, then by id. Only ids with current memories, of any owner.',
+    query: ListIdsQuery,
+    answer: UsedIdList,
+    handle: async ({ ledger }, { tenant, query }) => listed(await ledger.saidIds.list(tenant, pageOf(query)), usedView),
+  }),
+  route('GET /v1/ids/memories', {
+    id: 'listMemoriesOfIds',
+    summary: 'List the memories of all owners that were said under an agent, run or app',
+    description:
+      'Memories that match all of the given ids, in the order of the memory ids. A page may have fewer than limit memories, or none, ' +
+      'if filters exclude most of them; next_cursor shows whether there are more.',
+    query: ListMemoriesOfIdsQuery,
+    answer: MemoryList,
+    handle: async ({ ledger, tools }, { tenant, query }) => {
+      const asked = { named: namedIdsIn(query), now: tools.now(), where: filterIn(query.filters) };
+      const memories = await saidUnder(ledger, { tenant, ...asked }, pageOf(query));
+      return listed(memories, (memory) => memoryView(memory, shownVersion(memory, asked.now)));
+    },
   }),
 ];
 
@@ -250,4 +295,114 @@ async function stats({ overview }: Ledger, tenant: TenantId) {
 
 function gapOf({ accepted, ...outcomes }: BatchCounts): number {
   return accepted - Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+}
+
+/** A found version; the index has all fields, so the ledger is not needed. */
+export const hitView = (point: IndexHit['point']): MemoryView => ({
+  id: point.memoryId,
+  ...scopeView(point.scope),
+  memory: point.text,
+  version: point.version,
+  metadata: point.metadata,
+  categories: point.category === null ? [] : [point.category],
+  immutable: point.immutable,
+  trust: point.trust,
+  flagged: point.flagged,
+  ...(point.concluded !== undefined && { conclusion: conclusionView(point.concluded) }),
+  ...(point.skill !== undefined && { skill: point.skill }),
+  said_at: isoOf(point.saidAt.at),
+  valid_from: isoOf(point.validFrom),
+  ...(point.utcOffset !== undefined && { utc_offset: point.utcOffset }),
+  invalid_at: isoOrNull(point.invalidAt),
+  expires_at: isoOrNull(point.expiresAt),
+  confirmations: point.confirmations,
+  created_at: isoOf(point.createdAt),
+  updated_at: isoOf(point.updatedAt),
+});
+
+export const sourceView = (message: Message, isSource: boolean): z.infer<typeof SourceView> => ({
+  ...saidView(message),
+  is_source: isSource,
+});
+
+/** A message near one that is asked for. */
+export function nearView(message: Message, isAsked: boolean): z.infer<typeof MessageList>['results'][number] {
+  return { ...saidView(message), is_asked: isAsked };
+}
+
+/** A found message: like a source, with its scope. */
+export function messageHitView(message: Message, scope: Scope): Omit<z.infer<typeof MessageHit>, 'score' | 'scores'> {
+  return { ...scopeView(scope), ...saidView(message) };
+}
+
+/** Events with who said what they came from. */
+export const historyView =
+  (speakers: ReadonlyMap<string, Speaker>) =>
+  (event: MemoryEvent): HistoryEvent => ({
+    id: event.id,
+    memory_id: event.memoryId,
+    event: event.kind,
+    version: event.revision,
+    previous: event.previous,
+    memory: event.text,
+    reason: event.reason,
+    actor: event.actor,
+    consolidation_id: event.consolidationId,
+    retracts: [...(event.retraction?.retracts ?? [])],
+    undo_id: event.retraction?.undoId ?? null,
+    ...(event.rated !== undefined && { rated: event.rated }),
+    sources: event.sourceIds.flatMap((id) => {
+      const speaker = speakers.get(id);
+      return speaker === undefined ? [] : [{ message_id: id, role: speaker.role, name: speaker.name }];
+    }),
+    said_at: isoOf(event.saidAt.at),
+    created_at: isoOf(event.recordedAt),
+  });
+
+/** Who said what events came from. */
+export const speakersOf = (
+  { ledger }: Pick<SearchDeps, 'ledger'>,
+  tenant: TenantId,
+  events: readonly MemoryEvent[],
+): Promise<ReadonlyMap<string, Speaker>> => {
+  const ids = [...new Set(events.flatMap(({ sourceIds }) => sourceIds))];
+  return ids.length === 0 ? Promise.resolve(new Map()) : ledger.memories.speakers(tenant, ids);
+};
+
+const userView = ({ owner, ...summary }: OwnerSummary): z.infer<typeof UserView> => ({
+  kind: owner.kind,
+  id: owner.id,
+  memories: summary.memories,
+  pending: summary.pending,
+  created_at: isoOf(summary.createdAt),
+  updated_at: isoOf(summary.updatedAt),
+});
+
+export const relationHitView = (relation: FoundRelation): z.infer<typeof RelationHit> => ({
+  ...relationCore(relation),
+  score: relation.score,
+});
+
+const usedView = ({ kind, id, memories, first, last }: UsedId): UsedIdView => ({
+  kind,
+  id,
+  memories,
+  first_said_at: isoOf(first),
+  last_said_at: isoOf(last),
+});
+
+interface Asked {
+  readonly tenant: TenantId;
+  readonly named: NamedIds;
+  readonly now: Millis;
+  readonly where: Filter | null;
+}
+
+/** A filter only thins a page out: it may be true of few of very many. */
+async function saidUnder(ledger: Ledger, { tenant, where, ...asked }: Asked, page: Page): Promise<Paged<Memory>> {
+  const read = await ledger.saidIds.memories(tenant, asked, page);
+  return {
+    ...read,
+    results: read.results.filter((memory) => where === null || matches(where, filterableOf(memory))),
+  };
 }

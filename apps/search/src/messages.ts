@@ -3,8 +3,7 @@ import { eventsInApp, type Message, type Owner, ownerOf, type TenantId } from '@
 import { type FastifyRequest, mayKnow, notFound, ownApp } from '@slowwave/http';
 import type { z } from 'zod';
 import { routesOf, type SearchDeps } from './deps.ts';
-import { existing } from './memories.ts';
-import { nearView } from './views.ts';
+import { existing, nearView } from './memories.ts';
 
 const route = routesOf('memories');
 

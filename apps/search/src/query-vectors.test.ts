@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, type Embedder, EngineError, type TenantId, type VectorCache } from '@slowwave/engine';
 import { fixedTools } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { queryVectors } from './query-models.ts';
+import { queryVectors } from './question.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -34,8 +34,7 @@ import {
 } from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf, type SearchDeps } from './deps.ts';
-import { existing } from './memories.ts';
-import { sourceView } from './views.ts';
+import { existing, sourceView } from './memories.ts';
 
 const route = routesOf('receipts');
 

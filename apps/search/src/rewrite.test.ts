@@ -2,7 +2,7 @@ import { DEFAULT_TENANT, EngineError, silentMeter } from '@slowwave/engine';
 import { fakeChat, ONE_CHAT, type Script } from '@slowwave/engine-testing';
 import type { KeyCheck } from '@slowwave/http';
 import { expect, test } from 'vitest';
-import { rewriting } from './query-models.ts';
+import { rewriting } from './question.ts';
 import { searchBench } from './testing/bench.ts';
 
 const SAID = [

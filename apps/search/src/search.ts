@@ -1,23 +1,49 @@
-import { type HistoryEvent, PostSearch, SearchResult } from '@slowwave/contracts';
+import { type HistoryEvent, PostSearch, type SearchHit, SearchResult } from '@slowwave/contracts';
 import {
+  type CutMade,
+  type Embedder,
   eventsInApp,
+  type FoundRelation,
+  foundVersions,
+  type IndexMarker,
   inApp,
+  isoOf,
+  isoOrNull,
+  type Judgement,
+  type Ledger,
+  type Memory,
   type MemoryEvent,
   type Message,
+  type MessagesInIndex,
   type Millis,
+  markerOf,
+  nameOfHit,
   type OwnedIds,
   ownerOf,
+  reasonsOf,
+  relationBoosts,
   type ScoredHit,
+  type SearchIndex,
   saysAt,
   scopeOf,
   type Told,
+  type Tools,
 } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import type { z } from 'zod';
 import { routesOf, type SearchDeps } from './deps.ts';
-import { explained } from './explain.ts';
-import { find, type RerankedHit, ranked, reranked, rerankerFor } from './find-and-rank.ts';
-import { refuseWithoutRewriter, rewritten } from './query-models.ts';
+import {
+  type Found,
+  find,
+  NO_RELATIONS,
+  type RerankedHit,
+  ranked,
+  rankQuestion,
+  relationsFor,
+  reranked,
+  rerankerFor,
+} from './find-and-rank.ts';
+import { historyView, hitView, messageHitView, relationHitView, sourceView, speakersOf } from './memories.ts';
 import {
   type Asked,
   askerOf,
@@ -29,10 +55,10 @@ import {
   lateNote,
   livingLane,
   type Question,
+  refuseWithoutRewriter,
+  rewritten,
 } from './question.ts';
 import { receiptFor, refuseUntraced } from './receipts.ts';
-import { NO_RELATIONS, relationsFor } from './relations.ts';
-import { historyView, hitView, messageHitView, relationHitView, sourceView, speakersOf } from './views.ts';
 
 const route = routesOf('search');
 
@@ -232,4 +258,170 @@ function messagesIn(said: Said, found: readonly ScoredHit[], body: PostSearch) {
     if (message === undefined) return [];
     return [{ ...messageHitView(message, hit.point.scope), score, ...scoresOf(ranked, body) }];
   });
+}
+
+type HitExplanation = NonNullable<z.infer<typeof SearchHit>['explanation']>;
+type Explanation = NonNullable<z.infer<typeof SearchResult>['explanation']>;
+
+/** An answer, and all that it was chosen from. */
+interface Answer {
+  readonly question: Question;
+  readonly deadline: Deadline;
+  readonly found: Found;
+  readonly relations: readonly FoundRelation[];
+  /** In their order, before anything was left out. */
+  readonly all: readonly ScoredHit[];
+  readonly judged: Judgement;
+  readonly cut: CutMade | null;
+  readonly shown: readonly ScoredHit[];
+}
+
+/** Why the results are what they are: of each what it got, and where and why they end. */
+async function explained(
+  deps: SearchDeps,
+  answer: Answer,
+): Promise<{ readonly answer: Explanation; readonly hits: readonly HitExplanation[]; readonly missing: string[] }> {
+  const { question, deadline, all, judged, cut, shown } = answer;
+  const why = reasoning(deps, answer);
+  const read = await deadline.within(() => versionsBeside(deps, question, shown));
+  const others = read === LATE ? () => [] : read;
+  const results = new Set(shown.map(({ hit }) => nameOfHit(hit)));
+  const least = cut === null ? null : judged?.least;
+  const below = all.find(({ hit }) => !results.has(nameOfHit(hit))) ?? null;
+  return {
+    missing: read === LATE ? [lateNote('versions passed over')] : [],
+    hits: shown.map((ranked) => ({ ...why(ranked), passed_over: others(ranked) })),
+    answer: {
+      cut: cut?.by ?? 'off',
+      answered: judged?.answered ?? null,
+      answered_least: least?.answered ?? null,
+      chance_least: least?.chance ?? null,
+      threshold: question.body.threshold ?? null,
+      found: all.length,
+      below: below && {
+        id: below.hit.point.memoryId,
+        version: below.hit.point.version,
+        memory: below.hit.point.text,
+        score: below.score,
+        ...why(below),
+      },
+    },
+  };
+}
+
+/** What each hit got. The cut and the reasons are of the order before reranking. */
+function reasoning(deps: SearchDeps, { question, found, relations, all, judged }: Answer) {
+  const reasons = reasonsOf(rankQuestion(deps, question.body), found.memories);
+  const related = relationBoosts(relations);
+  const chances = new Map(all.map(({ hit, unrated }) => [nameOfHit(hit), judged?.chances[unrated.place] ?? null]));
+  const legs = {
+    keyword: ranksIn(all, ({ hit }) => hit.keywordScore),
+    vector: ranksIn(all, ({ hit }) => hit.vectorScore),
+  };
+  return ({ hit }: ScoredHit): Omit<HitExplanation, 'passed_over'> => {
+    const name = nameOfHit(hit);
+    const { fused = 0, boosts = {} } = reasons.get(name) ?? {};
+    const relation = related.get(hit.point.memoryId);
+    return {
+      keyword: legs.keyword.get(name) ?? null,
+      vector: legs.vector.get(name) ?? null,
+      fused,
+      boosts: { ...boosts, ...(relation !== undefined && { relations: relation }) },
+      chance: chances.get(name) ?? null,
+    };
+  };
+}
+
+/** The places that hits have in one search. */
+function ranksIn(all: readonly ScoredHit[], scoreOf: (ranked: ScoredHit) => number | null) {
+  const scored = all.flatMap((ranked) => {
+    const score = scoreOf(ranked);
+    return score === null ? [] : [{ name: nameOfHit(ranked.hit), score }];
+  });
+  const best = scored.sort((a, b) => b.score - a.score);
+  return new Map(best.map(({ name, score }, i) => [name, { score, rank: i + 1 }]));
+}
+
+/** The versions of each result's memory that are not shown for it. */
+async function versionsBeside({ ledger }: SearchDeps, { tenant, app }: Question, shown: readonly ScoredHit[]) {
+  const ids = [...new Set(shown.map(({ hit }) => hit.point.memoryId))];
+  const memories = ids.length === 0 ? [] : await ledger.memories.many(tenant, ids);
+  const known = memories.flatMap((memory): Memory[] => {
+    const own = app === null ? memory : inApp(memory, app);
+    return own === null ? [] : [own];
+  });
+  const byId = new Map(
+    known.map((memory) => [memory.id, foundVersions(memory).toSorted((a, b) => a.number - b.number)]),
+  );
+  return ({ hit: { point } }: ScoredHit): HitExplanation['passed_over'] =>
+    (byId.get(point.memoryId) ?? [])
+      .filter(({ number }) => number !== point.version)
+      .map(({ number: version, text: memory, validFrom, invalidAt }) => ({
+        version,
+        memory,
+        valid_from: isoOf(validFrom),
+        invalid_at: isoOrNull(invalidAt),
+      }));
+}
+
+/** The age from which the state is read again in the background, in ms; searches continue with the old one. */
+const BELIEVED_MS = 1_000;
+/** The age from which a search waits for the new state, in ms. */
+const STALE_MS = 10_000;
+
+interface StateDeps {
+  readonly index: SearchIndex;
+  readonly ledger: Pick<Ledger, 'id' | 'outbox'>;
+  readonly embedder: Pick<Embedder, 'fingerprint'>;
+  readonly tools: Tools;
+  readonly messagesInIndex: MessagesInIndex;
+}
+
+/** Returns why the index cannot be trusted, or null. Reads it at most once per second. */
+export function indexState(deps: StateDeps): () => Promise<string | null> {
+  let known: { readonly state: string | null; readonly at: number } | null = null;
+  let asking: Promise<string | null> | null = null;
+  const ask = (): Promise<string | null> => {
+    asking ??= stateOf(deps)
+      .then((state) => {
+        known = { state, at: deps.tools.now() };
+        return state;
+      })
+      .finally(() => {
+        asking = null;
+      });
+    return asking;
+  };
+  return async () => {
+    if (known === null) return ask();
+    const age = Math.abs(deps.tools.now() - known.at);
+    if (age >= STALE_MS) return ask();
+    // After a failure the next search reads it again, and the search itself fails anyway.
+    if (age >= BELIEVED_MS) ask().catch(() => {});
+    return known.state;
+  };
+}
+
+async function stateOf(deps: StateDeps): Promise<string | null> {
+  const { index, ledger } = deps;
+  const marker = await index.marker();
+  const mine = markerOf({ ...deps, settings: deps });
+  // In this order: an index is filled from the outbox before it gets its marker.
+  return doubt(marker, mine) ?? filling(ledger);
+}
+
+function doubt(found: IndexMarker | null, mine: IndexMarker): string | null {
+  if (found === null) return 'the index is being built';
+  if (found.ledgerId !== mine.ledgerId) return 'the index belongs to another ledger';
+  if (found.fingerprint === mine.fingerprint) return null;
+  return 'the index was built with another embedding model or another setting for messages';
+}
+
+/** Without the ledger, it is unknown whether the index is complete. */
+async function filling({ outbox }: StateDeps['ledger']): Promise<string | null> {
+  try {
+    return (await outbox.refilling()) ? 'the index is being rebuilt from the ledger: some memories are missing' : null;
+  } catch {
+    return 'the ledger is not available: the latest writes may be missing';
+  }
 }

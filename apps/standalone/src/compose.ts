@@ -15,7 +15,8 @@ import { consolePages, consoleRoutes, manageDeps, mem0Routes } from '@slowwave/c
 import type { Log } from '@slowwave/engine';
 import { closeInOrder, createShell, drain, listen, type Service } from '@slowwave/http';
 import { ingestRoutes } from '@slowwave/ingest';
-import { mcpRoutes, openSearch, searchRoutes } from '@slowwave/search';
+import { mcpRoutes, searchRoutes } from '@slowwave/search';
+import { openSearch } from '@slowwave/search/compose';
 import { openWork } from '@slowwave/worker';
 
 /** What a started server shows. */

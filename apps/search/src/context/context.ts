@@ -17,12 +17,10 @@ import {
 } from '@slowwave/engine';
 import { ownApp, refuseForOneApp } from '@slowwave/http';
 import { routesOf, type SearchDeps } from '../deps.ts';
-import { refuseWithoutRewriter } from '../query-models.ts';
-import { askerOf, filterOf, livingLane } from '../question.ts';
+import { NO_RELATIONS } from '../find-and-rank.ts';
+import { askerOf, filterOf, livingLane, refuseWithoutRewriter } from '../question.ts';
 import { mayReadReceipt, receiptFor, refuseUntraced } from '../receipts.ts';
-import { NO_RELATIONS } from '../relations.ts';
-import { momentOf, tell } from './known.ts';
-import { askedIn, outcomeOf, readParts } from './parts.ts';
+import { askedIn, momentOf, outcomeOf, readParts, tell } from './parts.ts';
 
 const route = routesOf('search');
 

@@ -2,7 +2,7 @@ import { builtinEmbedder } from '@slowwave/builtin-model';
 import { DEFAULT_TENANT, memoryWriter, projectGraphNow, scopeOf } from '@slowwave/engine';
 import { engineBench, fakeChat, fixedTools, sayGraph } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { queryVectors } from '../query-models.ts';
+import { queryVectors } from '../question.ts';
 import { searchBench } from '../testing/bench.ts';
 import { families, type HopQuestion } from '../testing/families.ts';
 

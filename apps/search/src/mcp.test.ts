@@ -1,6 +1,6 @@
 import type { App } from '@slowwave/http';
 import { expect, test } from 'vitest';
-import { searchBench } from '../testing/bench.ts';
+import { searchBench } from './testing/bench.ts';
 
 const ACCEPT = { accept: 'application/json, text/event-stream' };
 

@@ -1,8 +1,6 @@
 import { MORNING } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { layout, type Placed } from './layout.ts';
-import { type DrawnRelation, dotOf, mermaidOf, type Picture } from './picture.ts';
-import { svgOf } from './svg.ts';
+import { type DrawnRelation, dotOf, layout, mermaidOf, type Picture, type Placed, svgOf } from './draw.ts';
 
 const entity = (id: string, name = id) => ({ id, name, kind: 'person' as const, self: id === 'me', aliases: [] });
 const relation = (source: string, destination: string, given: Partial<DrawnRelation> = {}): DrawnRelation => ({

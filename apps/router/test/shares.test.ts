@@ -4,10 +4,17 @@ import { readRouterConfig } from '@slowwave/adapters/config';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, ownerKeyOf } from '@slowwave/engine';
 import { type CellDirectory, type PlacedOwner, SLOTS } from '@slowwave/engine/cells';
-import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
+import {
+  askerOf,
+  freePort,
+  OPERATOR_KEY,
+  type OwnServer,
+  SILENT_LOG,
+  startOwnServer,
+  tempDir,
+} from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
-import { askerOf, KEY, SILENT } from './asking.ts';
 
 const NAMES = ['west', 'east'] as const;
 const PATIENCE = { timeout: 60_000, interval: 200 };
@@ -26,17 +33,17 @@ const ask = askerOf(() => router.url);
 beforeAll(async () => {
   folder = await tempDir();
   const started = await Promise.all(
-    NAMES.map((name) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name })),
+    NAMES.map((name) => startOwnServer({ SLOWWAVE_API_KEY: OPERATOR_KEY, SLOWWAVE_CELL: name })),
   );
   cells = Object.fromEntries(NAMES.map((name, i) => [name, started[i]])) as unknown as typeof cells;
   const where = join(folder.path, 'directory.db');
-  directory = await openDirectory(where, SILENT);
+  directory = await openDirectory(where, SILENT_LOG);
   for (const name of NAMES) await directory.addCell({ name, url: cells[name].url });
   const half = { from: SLOTS / 2, to: SLOTS - 1, source: 'west', destination: 'east' };
   await directory.askHandovers([{ ...half, id: 'hov_1' }]);
   router = await compose(
     readRouterConfig({
-      ...{ SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: where, SLOWWAVE_LOG_LEVEL: 'silent' },
+      ...{ SLOWWAVE_API_KEY: OPERATOR_KEY, SLOWWAVE_DIRECTORY: where, SLOWWAVE_LOG_LEVEL: 'silent' },
       SLOWWAVE_PORT: String(await freePort()),
     }),
   );

@@ -4,10 +4,17 @@ import { readRouterConfig } from '@slowwave/adapters/config';
 import { systemTools } from '@slowwave/adapters/system';
 import { DEFAULT_TENANT, ownerKeyOf } from '@slowwave/engine';
 import type { CellDirectory } from '@slowwave/engine/cells';
-import { freePort, type OwnServer, startOwnServer, tempDir } from '@slowwave/testkit';
+import {
+  askerOf,
+  freePort,
+  OPERATOR_KEY,
+  type OwnServer,
+  SILENT_LOG,
+  startOwnServer,
+  tempDir,
+} from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { compose } from '../src/compose.ts';
-import { askerOf, KEY, SILENT } from './asking.ts';
 
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const HALF = 32_768;
@@ -22,14 +29,16 @@ const ask = askerOf(() => router.url);
 /** Each cell has half of the slots before anybody is there, so that nobody has to move. */
 beforeAll(async () => {
   folder = await tempDir();
-  cells = await Promise.all(NAMES.map((name) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name })));
+  cells = await Promise.all(
+    NAMES.map((name) => startOwnServer({ SLOWWAVE_API_KEY: OPERATOR_KEY, SLOWWAVE_CELL: name })),
+  );
   const where = join(folder.path, 'directory.db');
-  directory = await openDirectory(where, SILENT);
+  directory = await openDirectory(where, SILENT_LOG);
   for (const [i, name] of NAMES.entries()) await directory.addCell({ name, url: cells[i]?.url ?? '' });
   await directory.askHandovers([{ id: 'hov_1', from: HALF, to: 2 * HALF - 1, source: 'west', destination: 'east' }]);
   router = await compose(
     readRouterConfig({
-      SLOWWAVE_API_KEY: KEY,
+      SLOWWAVE_API_KEY: OPERATOR_KEY,
       SLOWWAVE_DIRECTORY: where,
       SLOWWAVE_PORT: String(await freePort()),
       SLOWWAVE_LOG_LEVEL: 'silent',
@@ -135,7 +144,7 @@ test('the state of a run is where the user or agent is that the run is for', asy
 
 test('what sees the users of one cell only says of which', async () => {
   const at = async (path: string) =>
-    (await fetch(`${router.url}${path}`, { headers: { authorization: `Bearer ${KEY}` } })).headers.get(
+    (await fetch(`${router.url}${path}`, { headers: { authorization: `Bearer ${OPERATOR_KEY}` } })).headers.get(
       'x-slowwave-only-cell',
     );
   expect(await Promise.all(['/v1/suites', '/v1/canaries', '/v1/replays', '/v1/users'].map(at))).toEqual([

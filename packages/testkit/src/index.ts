@@ -1,3 +1,4 @@
+export { askerOf, OPERATOR_KEY, SILENT_LOG } from './asking.ts';
 export { COMPILE_CACHE } from './compile-cache.ts';
 export { allRemembered, saidOf } from './conversation.ts';
 export { minilmFolder } from './minilm.ts';

@@ -1,8 +1,8 @@
 /** The operator's, in each cell and the router. */
-export const KEY = 'the-key-of-the-operator';
+export const OPERATOR_KEY = 'the-key-of-the-operator';
 
 /** A log that nobody reads. */
-export const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+export const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 interface How {
   readonly key?: string | undefined;
@@ -20,7 +20,7 @@ interface Told {
 /** Asks a router that may not have started yet. */
 export const askerOf =
   (url: () => string) =>
-  async (route: string, body?: object, { key = KEY, at = url() }: How = {}): Promise<Told> => {
+  async (route: string, body?: object, { key = OPERATOR_KEY, at = url() }: How = {}): Promise<Told> => {
     const [method = '', path = ''] = route.split(' ');
     const response = await fetch(`${at}${path}`, {
       method,

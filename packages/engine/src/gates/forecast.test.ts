@@ -1,7 +1,7 @@
 import { engineBench, talkInRounds, talkModel } from '@slowwave/engine-testing';
 import { describe, expect, it, test } from 'vitest';
-import { forecast, forecastOf } from './forecast.ts';
-import { DEFAULT_TENANT } from './words.ts';
+import { forecast, forecastOf } from '../forecast.ts';
+import { DEFAULT_TENANT } from '../words.ts';
 
 /** Each consolidation costs 3,000 tokens, each token two more; an owner may be a little dearer. */
 const past = (consolidations: number, saidTokens: number, dearer = 1) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { simulateYear } from './year.ts';
+import { simulateYear } from '../year.ts';
 
 test('in a year of growth cells stay alike, and hardly more move than come', () => {
   const year = simulateYear({ seed: '1', cells: 10, owners: 1_000, growth: 0.1, perDay: 10, dimensions: 384 });

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, isoOf, sweepReplays } from '@slowwave/engine';
 import { echoExtract, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { consoleBench } from './testing/bench.ts';
+import { consoleBench } from '../testing/bench.ts';
 
 /** So many batches that the model could not read, each of a user of its own. */
 async function parked(count: number) {

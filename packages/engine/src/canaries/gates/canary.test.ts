@@ -1,13 +1,13 @@
 import { type CanaryBench, canaryBench, NEVER, scope } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { reviewer } from '../memories/review.ts';
-import { memoryWriter } from '../memories/write.ts';
-import { isInShare } from '../ports/ledger/canaries.ts';
-import { takeTurn } from '../turns/take-turn.ts';
-import { DEFAULT_TENANT as TENANT } from '../words.ts';
-import { promoteCanary, startCanary, stopCanary, undoCanary } from './start.ts';
-import { FALSE_ALARM, levelOf, watchedFrom } from './sweep.ts';
-import { estimateUndo } from './take-back.ts';
+import { reviewer } from '../../memories/review.ts';
+import { memoryWriter } from '../../memories/write.ts';
+import { isInShare } from '../../ports/ledger/canaries.ts';
+import { takeTurn } from '../../turns/take-turn.ts';
+import { DEFAULT_TENANT as TENANT } from '../../words.ts';
+import { promoteCanary, startCanary, stopCanary, undoCanary } from '../start.ts';
+import { FALSE_ALARM, levelOf, watchedFrom } from '../sweep.ts';
+import { estimateUndo } from '../take-back.ts';
 
 const TALK = { users: 3, rounds: 3, seed: 5, before: 1, every: 1_000 };
 const ALL = [{ share: 100, minMs: 60_000, minConsolidations: 4 }];

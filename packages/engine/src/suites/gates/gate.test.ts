@@ -1,11 +1,11 @@
 import { engineBench, NEVER, suiteBench, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { examine } from '../doctor/examine.ts';
-import type { ChatCall } from '../ports/models.ts';
-import { DEFAULT_SETTINGS } from '../settings.ts';
-import { takeTurn } from '../turns/take-turn.ts';
-import { DEFAULT_TENANT } from '../words.ts';
-import { hasPassed } from './gate.ts';
+import { examine } from '../../doctor/examine.ts';
+import type { ChatCall } from '../../ports/models.ts';
+import { DEFAULT_SETTINGS } from '../../settings.ts';
+import { takeTurn } from '../../turns/take-turn.ts';
+import { DEFAULT_TENANT } from '../../words.ts';
+import { hasPassed } from '../gate.ts';
 
 const DAY = 24 * 60 * 60_000;
 

@@ -15,11 +15,11 @@ import {
   thingIn,
 } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import { memoryWriter } from '../memories/write.ts';
-import { sweepOutbox } from '../projection/project.ts';
-import { undoer } from '../undo/undo.ts';
-import { DEFAULT_TENANT, type LaneId } from '../words.ts';
-import { sleepLane, sweepNights } from './sleep-lane.ts';
+import { memoryWriter } from '../../memories/write.ts';
+import { sweepOutbox } from '../../projection/project.ts';
+import { undoer } from '../../undo/undo.ts';
+import { DEFAULT_TENANT, type LaneId } from '../../words.ts';
+import { sleepLane, sweepNights } from '../sleep-lane.ts';
 
 const TENANT = DEFAULT_TENANT;
 const ALL = { limit: 100, cursor: null };

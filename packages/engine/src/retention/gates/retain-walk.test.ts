@@ -1,11 +1,11 @@
 import { expectTrue, NEVER, seeded, type UndoBench, undoBench } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import { examine } from '../doctor/examine.ts';
-import { REMOVED } from '../ports/ledger/erasures.ts';
-import { DEFAULT_SETTINGS } from '../settings.ts';
-import { DAY_MS } from '../text/dates.ts';
-import { DEFAULT_TENANT } from '../words.ts';
-import { sweepRetention } from './retain.ts';
+import { examine } from '../../doctor/examine.ts';
+import { REMOVED } from '../../ports/ledger/erasures.ts';
+import { DEFAULT_SETTINGS } from '../../settings.ts';
+import { DAY_MS } from '../../text/dates.ts';
+import { DEFAULT_TENANT } from '../../words.ts';
+import { sweepRetention } from '../retain.ts';
 
 const TENANT = DEFAULT_TENANT;
 const STEPS = 40;

@@ -1,7 +1,7 @@
 import { sweepReplays } from '@slowwave/engine';
 import { echoExtract, fakeChat, keyedDecide, NEVER, suiteTalk, talkModel } from '@slowwave/engine-testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { consoleBench } from './testing/bench.ts';
+import { consoleBench } from '../testing/bench.ts';
 
 const TALK = suiteTalk(5);
 const DAY = 24 * 60 * 60_000;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type HourOptions, simulateHour } from './hour.ts';
+import { type HourOptions, simulateHour } from '../hour.ts';
 
 /** A few cells in which as much goes wrong in minutes as elsewhere in weeks. */
 const SMALL: HourOptions = {

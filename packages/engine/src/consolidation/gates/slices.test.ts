@@ -1,6 +1,6 @@
 import { engineBench, fakeChat } from '@slowwave/engine-testing';
 import { expect, it } from 'vitest';
-import type { JsonObject, TenantId } from '../words.ts';
+import type { JsonObject, TenantId } from '../../words.ts';
 
 const FACTS = 400;
 const THINGS = Array.from({ length: FACTS }, (_, i) => `thing ${i}`).join(', ');

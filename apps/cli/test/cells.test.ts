@@ -1,14 +1,22 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDirectory } from '@slowwave/adapters/cells';
-import { readRouterConfig } from '@slowwave/adapters/config';
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { SLOTS } from '@slowwave/engine/cells';
-import { COMPILE_CACHE, freePort, type OwnServer, programFile, startOwnServer, tempDir } from '@slowwave/testkit';
+import {
+  askerOf,
+  freePort,
+  OPERATOR_KEY,
+  type OwnServer,
+  programFile,
+  type Service,
+  SILENT_LOG,
+  spawnService,
+  startOwnServer,
+  tempDir,
+} from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { compose } from '../src/compose.ts';
-import { askerOf, KEY, SILENT } from './asking.ts';
+import { program, slowwave } from './slowwave.ts';
 
 const USERS = ['ana', 'bo', 'cy', 'di', 'ed', 'flo', 'gus', 'hal'];
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -16,50 +24,51 @@ const WITHIN_MS = 300_000;
 
 let west: OwnServer;
 let east: OwnServer;
-let router: Awaited<ReturnType<typeof compose>>;
+let router: Service;
+let url: string;
 let folder: Awaited<ReturnType<typeof tempDir>>;
 let directory: string;
-const ask = askerOf(() => router.url);
+const ask = askerOf(() => url);
 
 beforeAll(async () => {
   folder = await tempDir();
   directory = join(folder.path, 'directory.db');
-  const cell = (name: string) => startOwnServer({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name });
+  const cell = (name: string) => startOwnServer({ SLOWWAVE_API_KEY: OPERATOR_KEY, SLOWWAVE_CELL: name });
   [west, east] = await Promise.all([cell('west'), cell('east')]);
-  expect((await cells('add', 'west', west.url)).code).toBe(0);
-  router = await compose(
-    readRouterConfig({
-      ...{ SLOWWAVE_API_KEY: KEY, SLOWWAVE_DIRECTORY: directory, SLOWWAVE_LOG_LEVEL: 'silent' },
-      SLOWWAVE_PORT: String(await freePort()),
-    }),
-  );
+  // The program itself once; all else runs here, which is a start less each time.
+  expect((await program(['cells', 'add', 'west', west.url], settings())).code).toBe(0);
+  const port = String(await freePort());
+  url = `http://127.0.0.1:${port}`;
+  router = await spawnService({
+    main: programFile('router'),
+    env: { ...settings(), SLOWWAVE_PORT: port },
+    ready: { url: `${url}/readyz` },
+  });
   await Promise.all(USERS.map((user) => say(user, `I am ${user} and I live in Oslo.`)));
   expect((await cells('add', 'east', east.url)).code).toBe(0);
 }, WITHIN_MS);
 afterAll(async () => {
-  await router?.close();
+  await router?.stop();
   await Promise.all([west, east].map((cell) => cell?.close()));
   await folder?.remove();
 });
 
 interface Ended {
-  readonly code: number;
+  readonly code: number | null;
   readonly said: string;
 }
 
-/** slowwave cells …, as an operator runs it. */
-const cells = (...args: readonly string[]): Promise<Ended> =>
-  new Promise((resolve) => {
-    const env = {
-      ...COMPILE_CACHE,
-      SLOWWAVE_API_KEY: KEY,
-      SLOWWAVE_DIRECTORY: directory,
-      SLOWWAVE_LOG_LEVEL: 'silent',
-    };
-    execFile(process.execPath, [programFile('cli'), 'cells', ...args], { env }, (error, out, err) =>
-      resolve({ code: Number(error?.code ?? 0), said: `${out}${err}` }),
-    );
-  });
+const settings = () => ({
+  SLOWWAVE_API_KEY: OPERATOR_KEY,
+  SLOWWAVE_DIRECTORY: directory,
+  SLOWWAVE_LOG_LEVEL: 'silent',
+});
+
+/** slowwave cells …, as an operator says it. */
+async function cells(...args: readonly string[]): Promise<Ended> {
+  const { code, out, err } = await slowwave(['cells', ...args], settings());
+  return { code, said: `${out}${err}` };
+}
 
 const say = (user_id: string, content: string) =>
   ask('POST /v1/batches?wait=60000', { user_id, flush: true, messages: [{ role: 'user', content }] });
@@ -85,7 +94,7 @@ test(
       expect(await cells('home', 'default', home)).toMatchObject({ code: 0 });
     isMoving = false;
     await Promise.all(changing);
-    for (const at of [router.url, west.url, east.url]) {
+    for (const at of [url, west.url, east.url]) {
       const { results } = (await ask('GET /v1/keys?limit=100', undefined, { at })).body;
       expect(results.map(({ name }: { name: string }) => name).sort()).toEqual(names.sort());
     }
@@ -152,7 +161,7 @@ test(
 
 /** The router, which hears of a new home within a second, copies what the tenant has in common before it passes on a request. */
 async function westHasTheNewestCopy(user: string): Promise<void> {
-  const opened = await openDirectory(directory, SILENT);
+  const opened = await openDirectory(directory, SILENT_LOG);
   const isNewest = async (): Promise<void> => {
     expect((await search(user)).status).toBe(200);
     const place = (await opened.tenants()).find(({ tenant }) => tenant === DEFAULT_TENANT);

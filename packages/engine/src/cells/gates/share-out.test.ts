@@ -1,13 +1,13 @@
 import { createMemoryLedger, type FixedTools, fixedTools, memoryDirectory, mortal } from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { afford, type Purse } from '../models/limits.ts';
-import type { CellDirectory, ShareCells } from '../ports/cells.ts';
-import { type Budgets, DEFAULT_SETTINGS } from '../settings.ts';
-import { DAY_MS, dayOf } from '../text/dates.ts';
-import { DEFAULT_TENANT } from '../words.ts';
-import { shareHere, shareOut, takeShare } from './share-out.ts';
-import { partAt } from './shares.ts';
+import { afford, type Purse } from '../../models/limits.ts';
+import type { CellDirectory, ShareCells } from '../../ports/cells.ts';
+import { type Budgets, DEFAULT_SETTINGS } from '../../settings.ts';
+import { DAY_MS, dayOf } from '../../text/dates.ts';
+import { DEFAULT_TENANT } from '../../words.ts';
+import { shareHere, shareOut, takeShare } from '../share-out.ts';
+import { partAt } from '../shares.ts';
 
 const TENANT = DEFAULT_TENANT;
 const CELLS = ['a', 'b', 'c'] as const;

@@ -1,6 +1,5 @@
-import type { LaneStore, Millis, TenantId } from '@slowwave/engine';
+import type { LaneStore, Ledger, Log, Millis, TenantId, Tools } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
-import type { IngestDeps } from './deps.ts';
 
 /** The maximum age of a count of waiting batches, and of the list of late tenants. */
 const COUNT_MS = 1_000;
@@ -14,6 +13,15 @@ const LATE_USERS = 50;
 /** Workers need a while; refused callers should not return for every free place. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** What back pressure looks at. */
+export interface PressureDeps {
+  readonly ledger: Ledger;
+  readonly tools: Tools;
+  readonly log: Log;
+  /** New batches are refused above these numbers of waiting ones, and while a tenant's users are late by this much. */
+  readonly maxPending: { readonly perTenant: number; readonly total: number; readonly lateMs: number };
+}
+
 /** Refuses batches while too many are waiting. */
 export interface BackPressure {
   /** Throws if there is no room. Uses the last count, and never waits for one. */
@@ -22,7 +30,7 @@ export interface BackPressure {
   accepted(tenant: TenantId): void;
 }
 
-export function backPressure(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' | 'maxPending'>): BackPressure {
+export function backPressure(deps: PressureDeps): BackPressure {
   const { perTenant, total, lateMs } = deps.maxPending;
   const all = backlog(deps, null, total);
   const late = lateTenants(deps);
@@ -51,7 +59,7 @@ interface Backlog {
 }
 
 /** The last count of waiting batches, and what this process has accepted since. */
-function backlog(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log'>, tenant: TenantId | null, most: number): Backlog {
+function backlog(deps: Omit<PressureDeps, 'maxPending'>, tenant: TenantId | null, most: number): Backlog {
   let since = 0;
   const counted = inBackground(deps, {
     everyMs: COUNT_MS,
@@ -85,7 +93,7 @@ const tooMany = (what: string) =>
  * Tenants whose work arrives faster than it is done, by how long it has been due. After a failed attempt a user is due at
  * the next attempt, so an unavailable model makes nobody late. Backfill may be late.
  */
-function lateTenants(deps: Pick<IngestDeps, 'ledger' | 'tools' | 'log' | 'maxPending'>): {
+function lateTenants(deps: PressureDeps): {
   has(tenant: TenantId): boolean;
 } {
   const { lanes } = deps.ledger;
@@ -122,7 +130,7 @@ interface Reading<T> {
 
 /** The last result; null before the first one, and once it is too old. Never waits: it reads again in the background. */
 function inBackground<T>(
-  { tools, log }: Pick<IngestDeps, 'tools' | 'log'>,
+  { tools, log }: Pick<PressureDeps, 'tools' | 'log'>,
   { everyMs, read, failed }: Reading<T>,
 ): () => T | null {
   let last: T | null = null;

@@ -9,6 +9,7 @@ import {
   WaitQuery,
 } from '@slowwave/contracts';
 import {
+  type Acknowledged,
   type Batch,
   type BatchState,
   type DuePolicy,
@@ -45,6 +46,7 @@ import {
   given,
   group,
   IdParams,
+  type ImagesTaken,
   idempotencyOf,
   isForOneApp,
   KeyHeader,
@@ -64,10 +66,18 @@ import {
   waitSignal,
 } from '@slowwave/http';
 import { z } from 'zod';
-import { type BackPressure, backPressure } from './back-pressure.ts';
-import type { IngestDeps } from './deps.ts';
+import { type BackPressure, backPressure, type PressureDeps } from './back-pressure.ts';
 
-export type { IngestDeps } from './deps.ts';
+/** What the ingest routes work with. */
+export interface IngestDeps extends PressureDeps {
+  readonly due: DuePolicy;
+  /** Whether there is an image model, and which hosts images may be on. */
+  readonly images: ImagesTaken;
+  /** Never waited for. */
+  acknowledged(acknowledged: Acknowledged): void;
+  /** Schedules turns of lanes. Nobody waits for it: the ledger knows what is due, and a sweep finds missing jobs. */
+  nudge(nudges: readonly Nudge[]): Promise<void>;
+}
 
 /** The dependencies with what an app keeps between requests. */
 interface Ingest extends IngestDeps {

@@ -1,6 +1,6 @@
 import { urlPolicy } from '@slowwave/adapters/net';
 import { expect, test } from 'vitest';
-import type { IngestDeps } from './deps.ts';
+import type { IngestDeps } from './batches.ts';
 import { ingestBench } from './testing/bench.ts';
 
 const post = async (url: string, images: IngestDeps['images'] = urlPolicy([])) => {

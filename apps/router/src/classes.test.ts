@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { routeOf } from './classes.ts';
-import { type Asked, namedLoosely, ownerIn, tenantIn } from './request.ts';
+import { namedLoosely, ownerIn, routeOf, tenantIn } from './classes.ts';
+import type { Asked } from './send.ts';
 
 const asked = (line: string, body: unknown = null, headers: Asked['headers'] = {}): Asked => {
   const [method = '', url = ''] = line.split(' ');

@@ -3,14 +3,13 @@ import { cellAsker, httpPeers, openDirectory, startMover } from '@slowwave/adapt
 import type { RouterConfig } from '@slowwave/adapters/config';
 import { createLog } from '@slowwave/adapters/pino';
 import { systemTools } from '@slowwave/adapters/system';
+import type { CellPeers, DirectoryBook } from '@slowwave/engine/cells';
 import { Registry, type Service } from '@slowwave/http';
-import { tellTheLost } from './lost.ts';
 import { routed } from './route.ts';
 import { openSender } from './send.ts';
 import { routerServer } from './server.ts';
-import { keepShares, sharesOf } from './shares.ts';
 import { openTenants } from './tenants.ts';
-import { watchDirectory } from './watch.ts';
+import { type Repeated, repeatedly, watchDirectory } from './watch.ts';
 
 /** How often a router looks whether there is an owner to be moved. */
 const MOVES_EVERY_MS = 500;
@@ -25,11 +24,9 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const urlOf = async (cell: string): Promise<string | null> => watched.book.cell(cell)?.url ?? null;
   const asker = cellAsker({ urlOf, apiKey: config.apiKey });
   const { refresh, book } = watched;
-  const shares = sharesOf({ directory, ask: asker.ask, log, tools });
-  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, shares, log, tools });
-  const keeper = keepShares({ book, log }, shares, tenants.bringUpToDate);
+  const tenants = openTenants({ book, directory, refresh, ask: asker.ask, sender, log, tools });
   const peers = httpPeers(asker.ask, tools);
-  const losses = tellTheLost({ book, peers });
+  const losses = tellTheLost(book, peers);
   const mover =
     config.moves === 0
       ? null
@@ -51,12 +48,12 @@ export async function compose(config: RouterConfig): Promise<Service> {
   const { address, family, port } = server.address() as AddressInfo;
   const stop = async (): Promise<void> => {
     await mover?.close();
-    await Promise.all([losses.close(), keeper.close()]);
+    await losses.close();
     await new Promise((resolve) => {
       server.close(resolve);
       server.closeIdleConnections();
     });
-    tenants.close();
+    await tenants.close();
     await watched.close();
     await Promise.all([asker.close(), sender.close(), directory.close()]);
   };
@@ -78,3 +75,12 @@ function readiness(isWithdrawn: boolean, silentMs: number, cells: number): strin
   if (silentMs > SILENT_LIMIT_MS) return 'the directory of cells is unavailable; see the log for the reason';
   return cells === 0 ? 'the directory has no cells yet; add one with slowwave cells add NAME URL' : null;
 }
+
+/** How often a lost cell is looked for: nobody sends it anything, but callers may still have its own address. */
+const TELLS_EVERY_MS = 2_000;
+
+/** Tells each cell that was given up for lost so, should it come back: it keeps that, and serves nobody from then on. */
+const tellTheLost = (book: DirectoryBook, peers: CellPeers): Repeated =>
+  repeatedly(TELLS_EVERY_MS, async () => {
+    await Promise.allSettled(book.lost().map(({ name }) => peers.tellLoss(name, { lost: name, anew: false })));
+  });

@@ -5,10 +5,28 @@ import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/en
 import { type Cell, isLost } from '@slowwave/engine/cells';
 import { operatorsOnly, problem } from '@slowwave/http';
 import { answerOfAll } from './all.ts';
-import { OF_CELLS, type RouteClass, type Routed, routeOf } from './classes.ts';
-import { CELL_HEADER, type Going, headersOf, type Made, type RouteDeps, type Routing } from './going.ts';
-import { type Asked, entityIn, namedLoosely, ownerIn, tenantIn } from './request.ts';
-import { type Answer, answerOrSilence, type Sender } from './send.ts';
+import {
+  entityIn,
+  namedLoosely,
+  OF_CELLS,
+  ownerIn,
+  type RouteClass,
+  type Routed,
+  routeOf,
+  tenantIn,
+} from './classes.ts';
+import {
+  type Answer,
+  type Asked,
+  answerOrSilence,
+  CELL_HEADER,
+  type Going,
+  headersOf,
+  type Made,
+  type RouteDeps,
+  type Routing,
+  type Sender,
+} from './send.ts';
 import { type Caller, noCells } from './tenants.ts';
 import type { Watched } from './watch.ts';
 

@@ -1,7 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { UnansweredError } from '@slowwave/adapters/cells';
+import { type AskCell, UnansweredError } from '@slowwave/adapters/cells';
+import type { Tools } from '@slowwave/engine';
+import type { Cell, CellDirectory } from '@slowwave/engine/cells';
 import { Agent, type Dispatcher } from 'undici';
-import type { Asked } from './request.ts';
+import type { Caller, Tenants } from './tenants.ts';
+import type { Watched } from './watch.ts';
+
+/** A request that has arrived as a whole: it may have to be sent again. */
+export interface Asked {
+  readonly method: string;
+  /** With the query, as it was sent. */
+  readonly url: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  readonly address: string;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+}
 
 /** What a cell answers: the body is read once, by whoever takes it. */
 export type Answer = Dispatcher.ResponseData;
@@ -78,3 +95,41 @@ export function passedBack(headers: IncomingHttpHeaders): Record<string, string 
 }
 
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
+export interface RouteDeps {
+  readonly watched: Watched;
+  readonly tenants: Tenants;
+  readonly sender: Sender;
+  readonly directory: CellDirectory;
+  /** Asks a cell as its operator. */
+  readonly ask: AskCell;
+  readonly tools: Pick<Tools, 'hash'>;
+}
+
+/** What the router answers: what a cell did, or what is made of what several did. */
+export type Routing = Answer | Made;
+export interface Made {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  readonly text: string;
+}
+
+/** Names the cell that a request is for. */
+export const CELL_HEADER = 'x-slowwave-cell';
+/** true: an answer of all cells may lack those that do not answer. */
+export const PARTIAL_HEADER = 'x-slowwave-partial';
+
+/** A request on its way. */
+export interface Going extends RouteDeps {
+  readonly asked: Asked;
+  readonly caller: Caller;
+  /** Sends it to a cell that knows what the tenant has in common. */
+  to(cell: Cell, change?: Parameters<Sender['send']>[2]): Promise<Answer>;
+}
+
+export const headersOf = ({ headers }: Answer): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined || name === 'content-length' ? [] : [[name, String(value)]],
+    ),
+  );

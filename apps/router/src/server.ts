@@ -3,24 +3,24 @@ import { pipeline } from 'node:stream/promises';
 import { UnansweredError } from '@slowwave/adapters/cells';
 import type { Log } from '@slowwave/engine';
 import {
+  BODY_LIMITS,
   Counter,
   PROBLEM_TYPE,
   type ProblemError,
   problem,
   problemBody,
   type Registry,
+  refuseUnreadable,
   translate,
 } from '@slowwave/http';
-import type { Routing } from './going.ts';
-import { readRequest } from './request.ts';
-import { passedBack } from './send.ts';
+import { type Asked, passedBack, type Routing } from './send.ts';
 
 export interface RouterServer {
   readonly registry: Registry;
   readonly log: Log;
   /** Why the router cannot be used; null: it can. */
   ready(): string | null;
-  route(asked: Awaited<ReturnType<typeof readRequest>>): Promise<Routing>;
+  route(asked: Asked): Promise<Routing>;
 }
 
 /** Longer than that of load balancers, so that they close first. */
@@ -51,6 +51,39 @@ async function answer(options: RouterServer, request: IncomingMessage, response:
     if (hungUp.signal.aborted) return;
     refuse(error, { options, request, response });
   }
+}
+
+/** The largest body that any route takes; each cell has its own limits for each. */
+const BODY_MAX = Math.max(...Object.values(BODY_LIMITS));
+
+/** A request as a whole. */
+async function readRequest(request: IncomingMessage, signal: AbortSignal): Promise<Asked> {
+  const url = request.url ?? '/';
+  refuseUnreadable(url);
+  const end = url.indexOf('?');
+  return {
+    ...{ method: request.method ?? 'GET', url, headers: request.headers, signal },
+    path: end < 0 ? url : url.slice(0, end),
+    query: new URLSearchParams(end < 0 ? '' : url.slice(end + 1)),
+    body: await bodyOf(request),
+    address: request.socket.remoteAddress ?? '',
+  };
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > BODY_MAX) {
+      throw problem(
+        'body_too_large',
+        `expected a body of at most ${BODY_MAX} bytes, got more; send it in smaller parts`,
+      );
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 async function answeredItself(

@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AskCell, problemOf, UnansweredError } from '@slowwave/adapters/cells';
+import { type AskCell, httpShares, problemOf, UnansweredError } from '@slowwave/adapters/cells';
 import type { CallerView, TenantCopyView } from '@slowwave/contracts';
 import type { Log, Millis, TenantId, Tools } from '@slowwave/engine';
-import type { CellDirectory, DirectoryBook, TenantPlace } from '@slowwave/engine/cells';
+import {
+  type CellDirectory,
+  type DirectoryBook,
+  leaseUntil,
+  renewedFrom,
+  shareOut,
+  type TenantPlace,
+} from '@slowwave/engine/cells';
 import { problem } from '@slowwave/http';
-import type { Asked } from './request.ts';
-import { type Answer, answerOrSilence, type Sender } from './send.ts';
-import type { Shares } from './shares.ts';
+import { type Answer, type Asked, answerOrSilence, type Sender } from './send.ts';
+import { type Repeated, repeatedly } from './watch.ts';
 
 export type Caller = CallerView;
 
@@ -17,7 +23,6 @@ interface TenantDeps {
   readonly refresh: () => Promise<void>;
   readonly ask: AskCell;
   readonly sender: Sender;
-  readonly shares: Shares;
   readonly log: Log;
   readonly tools: Pick<Tools, 'now' | 'id'>;
 }
@@ -36,7 +41,7 @@ export interface Tenants {
     user: { readonly tenant: string; readonly kind: string; readonly id: string },
   ): Promise<void>;
   homeOf(tenant: string): TenantPlace;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /** A key has one tenant for ever, and cells check its rights: this only saves asking. */
@@ -48,14 +53,22 @@ const BY = ['authorization', 'cookie', 'origin', 'sec-fetch-site', 'host'] as co
 export function openTenants(deps: TenantDeps): Tenants {
   const { book, directory, refresh, tools } = deps;
   const callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
-  const copies = copiesOf(deps);
+  const shares = sharesOf(deps);
+  const copies = copiesOf(deps, shares);
   const homeOf = (tenant: string): TenantPlace => {
     const place = book.homeOf(tenant as TenantId);
     if (place === null) throw noCells();
     return place;
   };
+  const bringUpToDate = async (tenant: string, cell: string): Promise<void> => {
+    const place = homeOf(tenant);
+    // A single cell has all of everything.
+    if (book.cells().length > 1) await copies.bringUpToDate(place, cell);
+  };
+  const keeper = keepShares(deps, shares, bringUpToDate);
   return {
     homeOf,
+    bringUpToDate,
     callerOf: async (asked) => {
       const digest = createHash('sha256');
       for (const name of BY) digest.update(`${String(asked.headers[name] ?? '')}\n`);
@@ -68,11 +81,6 @@ export function openTenants(deps: TenantDeps): Tenants {
       const [oldest] = callers.keys();
       if (callers.size > CALLERS_MAX && oldest !== undefined) callers.delete(oldest);
       return found;
-    },
-    bringUpToDate: async (tenant, cell) => {
-      const place = homeOf(tenant);
-      // A single cell has all of everything.
-      if (book.cells().length > 1) await copies.bringUpToDate(place, cell);
     },
     change: async (tenant, work) => {
       const id = tools.id('chg');
@@ -90,7 +98,10 @@ export function openTenants(deps: TenantDeps): Tenants {
       const answer = await deps.ask(home, { method: 'POST', path: '/v1/cell/erasures', body: user });
       if (answer.status >= 400) throw refused(home, problemOf(answer).detail);
     },
-    close: () => copies.close(),
+    close: async () => {
+      await keeper.close();
+      copies.close();
+    },
   };
 }
 
@@ -151,7 +162,10 @@ const CONFLICT = 409;
 /** After so long a change has usually come to its end, whatever became of the router that made it. */
 const CHANGE_OVER_MS = 60_000;
 
-function copiesOf({ book, directory, refresh, shares, ask, log, tools }: TenantDeps) {
+function copiesOf(
+  { book, directory, refresh, ask, log, tools }: TenantDeps,
+  shares: Pick<ReturnType<typeof sharesOf>, 'ensure'>,
+) {
   const known = new Map<string, KnownCopy>();
   const running = new Map<string, Promise<void>>();
   /** The version that was copied at an epoch, by tenant. */
@@ -229,3 +243,67 @@ const refused = (cell: string, detail: string) =>
   problem('cell_unavailable', `cell ${cell} cannot be updated with the latest tenant settings: ${detail}`, {
     moved: { cell },
   });
+
+/** Divides what tenants may use on a day among cells. */
+function sharesOf({ directory, ask, log, tools }: TenantDeps) {
+  const cells = httpShares(ask);
+  const deps = { directory, cells, tools };
+  const running = new Map<TenantId, Promise<void>>();
+  /** One after the other: each sees what the one before has changed. */
+  const again = (tenant: TenantId, cell: string): Promise<void> => {
+    const work = (running.get(tenant) ?? Promise.resolve()).catch(() => {}).then(() => shareOut(deps, tenant, cell));
+    running.set(tenant, work);
+    const end = (): void => void (running.get(tenant) === work && running.delete(tenant));
+    work.then(end, end);
+    return work;
+  };
+  return {
+    /** Divides them again. */
+    again,
+    wanting: (cell: string) => cells.wanting(cell),
+    /**
+     * A cell hears what it may use, with a lease that is not about to end, unless something does not answer in time: no request fails for
+     * that. Returns from when on to look again.
+     */
+    ensure: async (tenant: TenantId, cell: string): Promise<Millis> => {
+      const told = async (): Promise<Millis> => {
+        const until = leaseUntil(tools.now());
+        const before = await cells.read(cell, tenant);
+        if (before.epoch === 0 || before.until === null || before.until < until) await again(tenant, cell);
+        return renewedFrom(until);
+      };
+      const late = sleep(WAITS_MS, null, { ref: false });
+      const work = told().catch((error: unknown) => {
+        log.warn({ err: error, tenant, cell }, 'could not send a cell its share of a budget');
+        return null;
+      });
+      return (await Promise.race([work, late])) ?? tools.now() + AGAIN_MS;
+    },
+  };
+}
+
+/** Another cell that hangs holds nobody up for longer. */
+const WAITS_MS = 1_000;
+const AGAIN_MS = 5_000;
+
+/** How often cells are asked which tenants want more. */
+const WANTING_EVERY_MS = 1_000;
+
+/** Looks for cells that run out while others have something left. `bringUpToDate`: also where nothing of the tenant has come yet. */
+function keepShares(
+  { book, log }: TenantDeps,
+  shares: ReturnType<typeof sharesOf>,
+  bringUpToDate: Tenants['bringUpToDate'],
+): Repeated {
+  const look = async (cell: string): Promise<void> => {
+    for (const tenant of await shares.wanting(cell)) {
+      await bringUpToDate(tenant, cell);
+      await shares.again(tenant, cell);
+    }
+  };
+  return repeatedly(WANTING_EVERY_MS, async () => {
+    const ended = await Promise.allSettled(book.cells().map(({ name }) => look(name)));
+    for (const end of ended)
+      if (end.status === 'rejected') log.debug({ err: end.reason }, 'could not divide budgets among the cells');
+  });
+}

@@ -20,7 +20,6 @@ const EVERY_MS = 1_000;
 
 export async function watchDirectory(directory: CellDirectory, log: Log): Promise<Watched> {
   const book = directoryBook();
-  const stopping = new AbortController();
   let reachedAt = performance.now();
   let now = await clockOf(directory);
   let running: Promise<void> | null = null;
@@ -48,21 +47,37 @@ export async function watchDirectory(directory: CellDirectory, log: Log): Promis
     return next;
   };
   await refresh();
-  const watching = (async () => {
-    while (!stopping.signal.aborted) {
-      await sleep(EVERY_MS, undefined, { signal: stopping.signal }).catch(() => {});
-      if (stopping.signal.aborted) return;
-      await refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells is unavailable'));
-    }
-  })();
+  const watching = repeatedly(EVERY_MS, () =>
+    refresh().catch((error: unknown) => log.warn({ err: error }, 'the directory of cells is unavailable')),
+  );
   return {
     book,
     refresh,
     now: () => now(),
     silentMs: () => Math.max(0, performance.now() - reachedAt - EVERY_MS * 2),
+    close: watching.close,
+  };
+}
+
+export interface Repeated {
+  /** Resolves once the work under way has ended. */
+  close(): Promise<void>;
+}
+
+/** Work that never fails, now and again and again, with pauses. */
+export function repeatedly(everyMs: number, work: () => Promise<void>): Repeated {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = (async () => {
+    while (!signal.aborted) {
+      await work();
+      await sleep(everyMs, undefined, { signal }).catch(() => {});
+    }
+  })();
+  return {
     close: async () => {
       stopping.abort();
-      await watching;
+      await running;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { SETTINGS } from '@slowwave/adapters/config';
 import { expect, test } from 'vitest';
-import { FlagError, helpText, readFlags } from './flags.ts';
+import { FlagError, helpText, readFlags } from './terminal.ts';
 
 test('flags are the settings under shorter names', () => {
   expect(readFlags(['--port', '7000', '--data-dir=here', '--redis-url', 'redis://host'])).toEqual({

@@ -1,8 +1,7 @@
 import { readStandaloneConfig } from '@slowwave/adapters/config';
 import { closeThreads } from '@slowwave/adapters/system';
 import { serve } from '@slowwave/http';
-import { helpText, readFlags } from './flags.ts';
-import { welcome } from './welcome.ts';
+import { helpText, readFlags, welcome } from './terminal.ts';
 
 await serve(
   async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { welcome } from './welcome.ts';
+import { welcome } from './terminal.ts';
 
 const service = { url: 'http://127.0.0.1:7070', runsOn: { chat_model: 'builtin' }, keyed: false };
 

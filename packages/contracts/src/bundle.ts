@@ -1,12 +1,8 @@
 import { z } from 'zod';
-import { ExternalId, Moment } from './common.ts';
+import { ExternalId, Moment, OwnerKind } from './common.ts';
 import { BUNDLED_ERASURES, BUNDLED_SETTINGS, IMPORTS, LINES } from './examples.ts';
-import { TenantName } from './keys.ts';
+import { ofTenant } from './keys.ts';
 import { PutSettings, SettingsView } from './settings.ts';
-
-/** Whose data: an operator names any tenant. */
-const ofTenant = { tenant: TenantName.default('default') };
-const OwnerKind = z.enum(['user', 'agent', 'run']);
 
 const CURSOR_MAX = 4_096;
 const Cursor = z.string().min(1).max(CURSOR_MAX).optional();

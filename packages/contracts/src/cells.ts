@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ExternalId, Moment } from './common.ts';
+import { ExternalId, Moment, OwnerKind } from './common.ts';
 import { CELL_ERASURES, CELL_LOSSES, DEPARTURES, LEAVINGS, SHARES, SLOTS, TENANT_COPIES } from './examples.ts';
-import { KeyScope, TenantName } from './keys.ts';
+import { KeyScope, ofTenant, TenantName } from './keys.ts';
 
 /** The name of a cell. */
 export const CellName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, "-"');
@@ -24,8 +24,7 @@ const SlotRange = z
 /** Slots next to each other, as they are answered. */
 const Run = { from: z.int(), to: z.int() };
 
-const OwnerKind = z.enum(['user', 'agent', 'run']);
-const ofOwner = { tenant: TenantName.default('default'), kind: OwnerKind, id: ExternalId };
+const ofOwner = { ...ofTenant, kind: OwnerKind, id: ExternalId };
 
 export const CellView = z
   .object({

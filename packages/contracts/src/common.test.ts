@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { ExternalId, Metadata, Moment } from './common.ts';
-import { Filters } from './filters.ts';
+import { ExternalId, Filters, Metadata, Moment } from './common.ts';
 
 test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x'])('%j is an id', (id) => {
   expect(ExternalId.safeParse(id).success).toBe(true);

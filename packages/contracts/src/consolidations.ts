@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ExternalId, FailureView, listOf, PageQuery, ScopeView } from './common.ts';
-import { SaidMessage, Trust } from './memories.ts';
+import { ExternalId, FailureView, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { MemoryText, SaidMessage, Trust } from './memories.ts';
+import { ReviewedEvent } from './settings.ts';
 
 export const ConsolidationState = z.enum(['thinking', 'planned', 'waiting', 'applied', 'split', 'parked', 'undone']);
 export type ConsolidationState = z.infer<typeof ConsolidationState>;
@@ -152,3 +153,138 @@ export const ListConsolidationsQuery = z.strictObject({
   user_id: ExternalId.optional(),
   ...PageQuery,
 });
+
+const DryRun = z.boolean().default(false).describe('true: only report what would change.');
+
+export const PostUndo = z
+  .strictObject({
+    cascade: z.boolean().default(false).describe('true: also undo later changes that depend on it.'),
+    dry_run: DryRun,
+  })
+  .meta({ id: 'PostUndo', examples: [{}, { dry_run: true }, { cascade: true }] });
+
+export const PostRollback = z
+  .strictObject({ to: Moment.describe('Everything recorded later is undone.'), dry_run: DryRun })
+  .meta({
+    id: 'PostRollback',
+    examples: [{ to: '2026-03-01T09:30:00Z', dry_run: true }, { to: '2026-03-01T09:30:00Z' }],
+  });
+
+export const PostRedo = z.strictObject({ dry_run: DryRun }).meta({ id: 'PostRedo', examples: [{ dry_run: true }, {}] });
+
+export const PostRestore = z
+  .strictObject({ version: z.int().min(1).describe('A version of the memory or of an event in its history.') })
+  .meta({ id: 'PostRestore', examples: [{ version: 1 }] });
+
+/** A later change that changed or confirmed a memory which would be reverted. */
+export const DependentView = z
+  .object({
+    kind: z.enum(['consolidation', 'write']).describe('write: an explicit write; its id is the id of its event.'),
+    id: z.string(),
+    memory_ids: z.array(z.string()),
+  })
+  .meta({ id: 'Dependent' });
+export type DependentView = z.infer<typeof DependentView>;
+
+const UndoKind = z.enum(['undo', 'rollback', 'withdrawal', 'redo']);
+
+export const UndoView = ScopeView.pick({ user_id: true, agent_id: true, run_id: true })
+  .extend({
+    id: z.string(),
+    kind: UndoKind,
+    to: z.string().nullable().describe('Only for a rollback: the time it rolled back to.'),
+    consolidation_ids: z.array(z.string()).describe('The consolidations it undid.'),
+    undo_ids: z.array(z.string()).describe('Earlier undos that it reversed.'),
+    memories: z.number().int().describe('How many memories it changed.'),
+    created_at: z.string(),
+  })
+  .meta({ id: 'Undo' });
+export type UndoView = z.infer<typeof UndoView>;
+
+export const UndoList = listOf(UndoView).meta({ id: 'UndoList' });
+export const ListUndosQuery = z.strictObject({ user_id: ExternalId.optional(), ...PageQuery });
+
+export const UndoReport = z
+  .object({
+    undo: UndoView.nullable().describe(
+      'null: nothing was changed, because of dry_run or because there was nothing to change.',
+    ),
+    memories: z
+      .array(z.object({ id: z.string(), before: z.string().nullable(), after: z.string().nullable() }))
+      .describe('The first 1,000 memories whose text changed; null: no text.'),
+    changed: z.number().int().describe('The total number of changed memories.'),
+    undone: z.array(z.string()).describe('Consolidations that were undone, together with their batches.'),
+    redone: z.array(z.string()).describe('Consolidations that were redone.'),
+    dependents: z.array(DependentView).describe('What was undone together with it, newest first.'),
+  })
+  .meta({ id: 'UndoReport' });
+export type UndoReport = z.infer<typeof UndoReport>;
+
+export const ReviewState = z.enum(['pending', 'approved', 'rejected', 'stale']);
+
+/** An operation that needs or needed approval. */
+export const ReviewView = ScopeView.extend({
+  id: z.string(),
+  state: ReviewState,
+  event: ReviewedEvent,
+  memory_id: z.string().nullable().describe('null: approving it creates a new memory.'),
+  before: z.string().nullable(),
+  after: z.string().nullable(),
+  reason: z.string(),
+  fact: z
+    .object({
+      id: z.string(),
+      text: z.string().nullable(),
+      quote: z.string().nullable(),
+      source_ids: z.array(z.string()),
+    })
+    .nullable()
+    .describe(
+      'null: the review comes from a very negative rating of the memory or from topics common to most users of the agent, not from a fact.',
+    ),
+  forgotten: z
+    .literal(true)
+    .optional()
+    .describe('true: the memory is forgotten; before, after and the text and quote of the fact are null.'),
+  consolidation_id: z
+    .string()
+    .nullable()
+    .describe(
+      'The consolidation that proposed it; its plan shows the reasoning. null: proposed by a rating, or by nights that counted common topics of the agent’s users.',
+    ),
+  said_at: z.string(),
+  valid_from: z.string(),
+  note: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it is stale: the memory it would change no longer exists or can no longer be changed, the rating was removed, or it is known of fewer than 20 users of the agent.',
+    ),
+  created_at: z.string(),
+  settled_at: z.string().nullable(),
+}).meta({ id: 'Review' });
+export type ReviewView = z.infer<typeof ReviewView>;
+
+export const ReviewList = listOf(ReviewView).meta({ id: 'ReviewList' });
+
+export const ListReviewsQuery = z.strictObject({
+  state: ReviewState.optional(),
+  user_id: ExternalId.optional(),
+  ...PageQuery,
+});
+
+export const PostReview = z
+  .strictObject({
+    decision: z.enum(['approve', 'reject']),
+    memory: MemoryText.optional().describe(
+      'Only with approve, and not for a deletion: the text to remember instead of the proposed one.',
+    ),
+  })
+  .refine(({ decision, memory }) => decision === 'approve' || memory === undefined, {
+    message: 'a text can only be approved; remove memory, or set decision to approve',
+    path: ['memory'],
+  })
+  .meta({
+    id: 'PostReview',
+    examples: [{ decision: 'approve' }, { decision: 'approve', memory: 'Lives in Bergen' }, { decision: 'reject' }],
+  });

@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import { ExternalId, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
+import { ExternalId, Filters, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
-import { Filters } from './filters.ts';
 import { Role } from './messages.ts';
-import { Receipted, ReceiptId } from './receipts.ts';
-import { Cut, latestTurns, QUERY_MAX, SearchMode, Threshold, TIMEOUT_MAX_MS, TOP_K_MAX } from './search.ts';
+import {
+  Cut,
+  latestTurns,
+  QUERY_MAX,
+  Receipted,
+  ReceiptId,
+  SearchMode,
+  Threshold,
+  TIMEOUT_MAX_MS,
+  TOP_K_MAX,
+} from './search.ts';
 
 /** Less than a tenth of a page is not useful. */
 const TOKENS_MIN = 100;

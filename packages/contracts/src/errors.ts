@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DependentView } from './consolidations.ts';
 import { PROBLEMS } from './examples.ts';
-import { DependentView } from './undos.ts';
 
 /** Every error code of the API and its HTTP status. Codes are stable; texts may change. */
 export const ERROR_STATUS = {

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { ExternalId, formedAs, listOf, Moment, PageQuery, ScopeView } from './common.ts';
+import { ExternalId, FailureView, formedAs, listOf, Moment, PageQuery, ScopeView, whole } from './common.ts';
+import { GRAPH_QUERIES, RELATION_PATCHES, RELATIONS } from './examples.ts';
 
 /** The owner of a graph. */
-export const GraphOwner = {
+const GraphOwner = {
   user_id: ExternalId.optional(),
   agent_id: ExternalId.optional(),
   run_id: ExternalId.optional(),
@@ -14,10 +15,10 @@ interface OwnerIds {
   readonly run_id?: string | undefined;
 }
 
-export const hasOneOwner = ({ user_id, agent_id, run_id }: OwnerIds): boolean =>
+const hasOneOwner = ({ user_id, agent_id, run_id }: OwnerIds): boolean =>
   [user_id, agent_id, run_id].filter((id) => id !== undefined).length === 1;
 
-export const ONE_OWNER = {
+const ONE_OWNER = {
   message: 'expected exactly one of user_id, agent_id, run_id: a graph belongs to one owner',
   path: ['user_id'],
 };
@@ -31,9 +32,9 @@ const GraphTime = {
     .describe('true: also include relations that have ended. Cannot be combined with as_of.'),
 };
 
-export const oneTime = ({ as_of, ended }: { as_of?: string | undefined; ended: boolean | string }): boolean =>
+const oneTime = ({ as_of, ended }: { as_of?: string | undefined; ended: boolean | string }): boolean =>
   as_of === undefined || String(ended) === 'false';
-export const ONE_TIME = { message: 'as_of and ended cannot be combined; remove one', path: ['ended'] };
+const ONE_TIME = { message: 'as_of and ended cannot be combined; remove one', path: ['ended'] };
 
 export const EntityKind = z
   .enum(['person', 'animal', 'organisation', 'place', 'product', 'work', 'event', 'activity', 'concept', 'thing'])
@@ -172,3 +173,229 @@ export const StatementView = z
   .meta({ id: 'Statement' });
 export type StatementView = z.infer<typeof StatementView>;
 export const StatementList = listOf(StatementView).meta({ id: 'StatementList' });
+
+/** Longest name of an entity and of a relationship, in characters. */
+const ENTITY_NAME_MAX = 100;
+const RELATIONSHIP_MAX = 40;
+/** Patterns of one query: each may search around everything that the previous ones found. */
+const PATTERNS_MAX = 4;
+const HOPS_MAX = 4;
+const MATCHES_MAX = 200;
+const MATCHES = 50;
+
+const EntityName = z.string().max(ENTITY_NAME_MAX).regex(/\S/u, 'must not be blank');
+const RelationshipName = z
+  .string()
+  .max(RELATIONSHIP_MAX)
+  .check(formedAs(/^(?=.*\p{L})[^\p{Cc}\p{Cs}]+$/u, 'must contain a letter and no control characters'));
+/** An id that this service generated. */
+const GivenId = z.string().max(ENTITY_NAME_MAX).regex(/^\w+$/, 'must be an id like ent_0198c1a2');
+
+/** The ways to name an entity; exactly one is used. */
+const EntityNaming = {
+  id: GivenId.optional(),
+  name: EntityName.optional().describe('One of its names, case-insensitive.'),
+  self: z.literal(true).optional().describe('The owner.'),
+};
+
+interface Named {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly self?: true | undefined;
+}
+
+const isNamedOnce = ({ id, name, self }: Named): boolean =>
+  [id, name, self].filter((given) => given !== undefined).length === 1;
+const NAMED_ONCE = 'expected exactly one of id, name, self';
+
+/** An existing entity. */
+export const KnownEntity = z.strictObject(EntityNaming).refine(isNamedOnce, { message: NAMED_ONCE });
+export type KnownEntity = z.infer<typeof KnownEntity>;
+
+const Term = z
+  .union([
+    z.string().check(formedAs(/^\?[\p{L}_][\p{L}\p{N}_]{0,30}$/u, 'expected a variable like "?who"')),
+    KnownEntity,
+  ])
+  .describe('A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity.');
+
+const Pattern = z.strictObject({
+  source: Term.optional(),
+  relationship: RelationshipName.optional().describe('Omit it to match any relationship.'),
+  destination: Term.optional(),
+});
+
+const Path = z.strictObject({
+  from: KnownEntity,
+  to: KnownEntity,
+  max_hops: whole(1, HOPS_MAX)
+    .default(HOPS_MAX)
+    .describe('The maximum length of a path in relations, followed in either direction.'),
+});
+
+export const PostGraphQuery = z
+  .strictObject({
+    ...GraphOwner,
+    match: z
+      .array(Pattern)
+      .min(1)
+      .max(PATTERNS_MAX)
+      .optional()
+      .describe('Patterns that relations must match together; a variable stands for the same entity in all of them.'),
+    path: Path.optional().describe('Finds paths from one entity to another, shortest first.'),
+    as_of: Moment.optional().describe('Return what was true at this time instead of now.'),
+    ended: z
+      .boolean()
+      .default(false)
+      .describe('true: also include relations that have ended. Cannot be combined with as_of.'),
+    limit: z.int().min(1).max(MATCHES_MAX).default(MATCHES),
+    cursor: PageQuery.cursor,
+  })
+  .refine(hasOneOwner, ONE_OWNER)
+  .refine(oneTime, ONE_TIME)
+  .refine(({ match, path }) => (match === undefined) !== (path === undefined), {
+    message: 'expected exactly one of match, path',
+    path: ['match'],
+  })
+  .meta({ id: 'PostGraphQuery', examples: GRAPH_QUERIES });
+export type PostGraphQuery = z.infer<typeof PostGraphQuery>;
+
+const GraphMatch = z
+  .object({
+    entities: z
+      .record(z.string(), EntityView)
+      .describe('With match: the entity each variable stands for, by its name without "?". With path: from and to.'),
+    relations: z.array(RelationView).describe('With match: one for each pattern. With path: in the order of the path.'),
+  })
+  .meta({ id: 'GraphMatch' });
+
+export const GraphMatches = listOf(GraphMatch)
+  .extend({
+    truncated: z
+      .boolean()
+      .describe(
+        'true: the query reaches more relations than were examined, so there may be more matches. Make it ' +
+          'more specific.',
+      ),
+  })
+  .meta({ id: 'GraphMatches' });
+
+const REASON_MAX = 500;
+const Reason = z.string().max(REASON_MAX).optional().describe('Why; stored with the statement.');
+
+/** An existing entity, or one to create. */
+const EntityGiven = z
+  .strictObject({
+    ...EntityNaming,
+    kind: EntityKind.optional().describe('The kind of an entity that is created by name.'),
+  })
+  .refine(isNamedOnce, { message: NAMED_ONCE })
+  .refine(({ name, kind }) => name !== undefined || kind === undefined, {
+    message: 'kind only goes with name; remove it',
+    path: ['kind'],
+  })
+  .describe('An entity by id, by name (created if it does not exist), or {"self": true} for the owner.');
+export type EntityGiven = z.infer<typeof EntityGiven>;
+
+const inOrder = ({
+  valid_from,
+  invalid_at,
+}: {
+  valid_from?: string | undefined;
+  invalid_at?: string | null | undefined;
+}) => valid_from === undefined || invalid_at == null || Date.parse(valid_from) <= Date.parse(invalid_at);
+const IN_ORDER = { message: 'invalid_at must not be before valid_from', path: ['invalid_at'] };
+
+export const PostRelation = z
+  .strictObject({
+    ...GraphOwner,
+    source: EntityGiven,
+    relationship: RelationshipName,
+    destination: EntityGiven,
+    valid_from: Moment.optional().describe('When it became true. Defaults to now.'),
+    invalid_at: Moment.optional().describe('When it stopped being true.'),
+    single: z
+      .boolean()
+      .optional()
+      .describe(
+        'true: the source has only one such destination at a time, so the previous relation ends. The default ' +
+          'depends on the relationship.',
+      ),
+    quote: z.string().max(1_000).optional().describe('A quote that states it.'),
+  })
+  .refine(hasOneOwner, ONE_OWNER)
+  .refine(inOrder, IN_ORDER)
+  .meta({ id: 'PostRelation', examples: RELATIONS });
+export type PostRelation = z.infer<typeof PostRelation>;
+
+export const PatchRelation = z
+  .strictObject({
+    source: EntityGiven.optional(),
+    relationship: RelationshipName.optional(),
+    destination: EntityGiven.optional(),
+    valid_from: Moment.optional(),
+    invalid_at: Moment.nullable().optional().describe('When it ended. null: it has not ended.'),
+    reason: Reason,
+  })
+  .refine((patch) => Object.keys(patch).some((key) => key !== 'reason'), {
+    message: 'expected at least one field to change, got none',
+  })
+  .refine(inOrder, IN_ORDER)
+  .meta({ id: 'PatchRelation', examples: RELATION_PATCHES });
+export type PatchRelation = z.infer<typeof PatchRelation>;
+
+export const ChangedRelation = RelationView.extend({
+  replaces: z.string().nullable().describe('The previous id: a restated relation gets a new id.'),
+}).meta({ id: 'ChangedRelation' });
+
+export const PatchEntity = z
+  .strictObject({ alias: EntityName.describe('An additional name; the original name stays.') })
+  .meta({ id: 'PatchEntity', examples: [{ alias: 'Bee' }] });
+
+export const PostMerge = z
+  .strictObject({ into: GivenId.describe('The entity to keep.'), reason: Reason })
+  .meta({ id: 'PostMerge', examples: [{ into: 'ent_0198c1a2', reason: 'Bee is what Bea is called' }] });
+
+export const PostSplit = z.strictObject({}).meta({ id: 'PostSplit', examples: [{}] });
+
+/** What the study of a consolidation decided. */
+const StudyPlanView = z.object({
+  entities: z
+    .array(z.object({ id: z.string(), name: z.string(), kind: z.string() }))
+    .describe('Entities that the study created.'),
+  statements: z
+    .array(
+      z.object({
+        id: z.string(),
+        kind: z.enum(['holds', 'ended', 'denied', 'same', 'apart', 'named']),
+        source: z.string(),
+        relationship: z.string().nullable(),
+        destination: z.string().nullable(),
+        name: z.string().nullable(),
+        said_at: z.string(),
+        quote: z.string().nullable(),
+        message_ids: z.array(z.string()),
+      }),
+    )
+    .describe('Statements added to the graph; relations are derived from them.'),
+  proposals: z
+    .array(z.object({ source: z.string(), destination: z.string(), likeness: z.number() }))
+    .describe('Entities that may be the same, for a person to review.'),
+  remarks: z
+    .array(z.object({ asked: z.string(), did: z.string() }))
+    .describe('What the model proposed that was rejected or repaired, and why.'),
+  prompts: z.array(z.object({ name: z.string(), version: z.string(), hash: z.string() })),
+  usage: z.json(),
+});
+
+export const StudyView = z
+  .object({
+    consolidation_id: z.string(),
+    state: z.enum(['pending', 'applied', 'parked']),
+    attempts: z.number().int(),
+    error: FailureView.nullable(),
+    requested_at: z.string(),
+    applied_at: z.string().nullable(),
+    plan: StudyPlanView.nullable().describe('null until it is applied.'),
+  })
+  .meta({ id: 'Study' });

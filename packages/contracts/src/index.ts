@@ -1,4 +1,3 @@
-export { AuditEntryView, AuditList, AuditOutcome, ListAuditQuery } from './audit.ts';
 export {
   BatchAccepted,
   BatchList,
@@ -34,6 +33,8 @@ export {
   CanaryRehearsal,
   type CanarySummary,
   CanaryView,
+  DriftQuery,
+  DriftView,
   ListCanariesQuery,
   PostCanary,
   PostCanaryPromotion,
@@ -70,18 +71,9 @@ export {
   TenantCopyView,
 } from './cells.ts';
 export {
-  ColdOwner,
-  ColdOwnerList,
-  CooledView,
-  ListColdQuery,
-  PostCold,
-  PostWaking,
-  SweptView,
-  WokenView,
-} from './cold.ts';
-export {
   counted,
   ExternalId,
+  Filters,
   listOf,
   Metadata,
   Moment,
@@ -94,58 +86,61 @@ export {
   ConsolidationList,
   ConsolidationState,
   ConsolidationView,
+  DependentView,
   GetConsolidationQuery,
   ListConsolidationsQuery,
+  ListReviewsQuery,
+  ListUndosQuery,
   PlanView,
+  PostRedo,
+  PostRestore,
+  PostReview,
+  PostRollback,
+  PostUndo,
   PromptList,
+  ReviewList,
+  ReviewState,
+  ReviewView,
+  UndoList,
+  UndoReport,
+  UndoView,
 } from './consolidations.ts';
 export { ContextResult, PostContext } from './context.ts';
-export { ExaminationView, GetDoctorQuery } from './doctor.ts';
-export { DriftQuery, DriftView } from './drift.ts';
-export { ErasureAccepted, ErasureList, ErasureState, ErasureView, ExportLine, OwnerParams } from './erasures.ts';
 export { ERROR_STATUS, type ErrorCode, Problem } from './errors.ts';
-export { Filters } from './filters.ts';
 export {
+  ChangedRelation,
   DRAWN_RELATIONS_MAX,
+  type EntityGiven,
   EntityKind,
   EntityList,
   EntityNeighbourhood,
   EntityView,
   GetEntityQuery,
   GetGraphQuery,
+  GraphMatches,
   GraphView,
+  KnownEntity,
   ListEntitiesQuery,
   ListProposalsQuery,
   ListRelationsQuery,
+  PatchEntity,
+  PatchRelation,
+  PostGraphQuery,
+  PostMerge,
+  PostRelation,
+  PostSplit,
   ProposalList,
   RelationList,
   RelationView,
   StatementList,
   StatementView,
+  StudyView,
 } from './graph.ts';
-export { GraphMatches, KnownEntity, PostGraphQuery } from './graph-query.ts';
-export { StudyView } from './graph-study.ts';
-export {
-  ChangedRelation,
-  type EntityGiven,
-  PatchEntity,
-  PatchRelation,
-  PostMerge,
-  PostRelation,
-  PostSplit,
-} from './graph-writes.ts';
-export { HoldList, HoldView, ListHoldsQuery } from './holds.ts';
-export {
-  ListIdsQuery,
-  ListMemoriesOfIdsQuery,
-  UsedIdList,
-  type UsedIdView,
-  WITHDRAWN_MAX,
-  WithdrawnView,
-  WithdrawQuery,
-} from './ids.ts';
 export { IndexMoveAnswer, IndexMoveView, PatchIndexMove, PostIndexMove } from './index-move.ts';
 export {
+  AuditEntryView,
+  AuditList,
+  AuditOutcome,
   EndedLinks,
   KeyList,
   KeyQuery,
@@ -153,6 +148,7 @@ export {
   KeyView,
   KeyWithSecret,
   LinkView,
+  ListAuditQuery,
   ListKeysQuery,
   OpenedLink,
   PauseView,
@@ -204,25 +200,42 @@ export {
   NightView,
   PostNight,
 } from './nights.ts';
-export { OverviewQuery, OverviewView } from './overview.ts';
-export { ProfileLineParams, ProfileSlotParams, ProfileView, PutProfileLine } from './profile.ts';
+export {
+  ExaminationView,
+  GetDoctorQuery,
+  LiveView,
+  OverviewQuery,
+  OverviewView,
+  ReadyView,
+  StatsView,
+} from './overview.ts';
 export { jobTimeoutMs, type Payload, QUEUES, type QueueName } from './queues.ts';
-export { Citation, PostRecall, RecallResult } from './recall.ts';
-export { MemoryReceipts, PostOutcome, ReceiptView } from './receipts.ts';
 export { GetReplayQuery, ListReplaysQuery, PostReplay, ReplayList, ReplayRehearsal, ReplayView } from './replays.ts';
-export { PostRetentionPreview, RetentionPreview } from './retention.ts';
-export { ListReviewsQuery, PostReview, ReviewList, ReviewState, ReviewView } from './reviews.ts';
-export { MessageHit, PostSearch, RelationHit, SearchHit, SearchMode, SearchResult } from './search.ts';
+export {
+  Citation,
+  MemoryReceipts,
+  MessageHit,
+  PostOutcome,
+  PostRecall,
+  PostSearch,
+  RecallResult,
+  ReceiptView,
+  RelationHit,
+  SearchHit,
+  SearchMode,
+  SearchResult,
+} from './search.ts';
 export {
   CeilingsView,
+  PostRetentionPreview,
   PutCeilings,
   PutSettings,
   PutSettingsQuery,
+  RetentionPreview,
   ReviewedEvent,
   SettingsView,
   TriedSettings,
 } from './settings.ts';
-export { LiveView, ReadyView, StatsView } from './stats.ts';
 export {
   GetSuiteRunQuery,
   PostSuite,
@@ -255,18 +268,10 @@ export {
   TaskStateView,
 } from './tasks.ts';
 export {
-  DependentView,
-  ListUndosQuery,
-  PostRedo,
-  PostRestore,
-  PostRollback,
-  PostUndo,
-  UndoList,
-  UndoReport,
-  UndoView,
-} from './undos.ts';
-export {
   ForecastView,
+  HoldList,
+  HoldView,
+  ListHoldsQuery,
   PostForecast,
   UsageCause,
   UsageGroup,
@@ -274,6 +279,33 @@ export {
   UsageReport,
   UsageRowView,
 } from './usage.ts';
+export {
+  ColdOwner,
+  ColdOwnerList,
+  CooledView,
+  ErasureAccepted,
+  ErasureList,
+  ErasureState,
+  ErasureView,
+  ExportLine,
+  ListColdQuery,
+  ListIdsQuery,
+  ListMemoriesOfIdsQuery,
+  OwnerParams,
+  PostCold,
+  PostWaking,
+  ProfileLineParams,
+  ProfileSlotParams,
+  ProfileView,
+  PutProfileLine,
+  SweptView,
+  UsedIdList,
+  type UsedIdView,
+  WITHDRAWN_MAX,
+  WithdrawnView,
+  WithdrawQuery,
+  WokenView,
+} from './users.ts';
 export {
   DeliveryList,
   DeliveryView,

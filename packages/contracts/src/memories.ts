@@ -1,18 +1,19 @@
 import { z } from 'zod';
 import {
   ExternalId,
+  FiltersText,
   hasOwnerId,
   listOf,
   Metadata,
   MetadataView,
   Moment,
   OWNER_ID_MISSING,
+  OwnerKind,
   PageQuery,
   ScopeFields,
   ScopeView,
 } from './common.ts';
 import { FEEDBACKS, MEMORIES, PATCHES } from './examples.ts';
-import { FiltersText } from './filters.ts';
 import { Role } from './messages.ts';
 
 const MEMORY_TEXT_MAX = 8_000;
@@ -345,7 +346,7 @@ export type ForgottenView = z.infer<typeof ForgottenView>;
 
 export const UserView = z
   .object({
-    kind: z.enum(['user', 'agent', 'run']),
+    kind: OwnerKind,
     // Whatever is stored is listed, also what nobody may send any more.
     id: z.string(),
     memories: z.number().int(),

@@ -77,3 +77,77 @@ export const OverviewView = z
   })
   .meta({ id: 'Overview' });
 export type OverviewView = z.infer<typeof OverviewView>;
+
+/** accepted = the sum of all the other counts, always. */
+export const StatsView = z
+  .object({
+    batches: z.object({
+      accepted: z.number().int(),
+      pending: z.number().int(),
+      consolidating: z.number().int(),
+      consolidated: z.number().int(),
+      empty: z.number().int(),
+      parked: z.number().int(),
+      undone: z.number().int(),
+      erased: z.number().int(),
+      gap: z.number().int(),
+    }),
+    memories: z.object({ live: z.number().int(), versions: z.number().int() }),
+    owners: z.number().int(),
+    outbox: z.number().int(),
+    usage: z.object({
+      calls: z.number().int(),
+      failed_calls: z.number().int(),
+      prompt_tokens: z.number().int(),
+      completion_tokens: z.number().int(),
+    }),
+  })
+  .meta({ id: 'Stats' });
+
+export const LiveView = z
+  .object({ status: z.literal('ok'), runs_on: z.record(z.string(), z.string()) })
+  .meta({ id: 'Live' });
+export const ReadyView = z
+  .object({
+    status: z.enum(['ok', 'unavailable']),
+    checks: z.record(z.string(), z.object({ ok: z.boolean(), message: z.string().optional() })),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe('What does not work although requests are served: models whose last call failed.'),
+  })
+  .meta({ id: 'Ready' });
+
+export const GetDoctorQuery = z.strictObject({
+  depth: z
+    .enum(['quick', 'usual'])
+    .default('usual')
+    .describe(
+      'quick: only figures that are already known. usual: also counts, and checks samples of stored data. To check ' +
+        'everything, run `slowwave doctor --full` on a machine with access to the stores.',
+    ),
+});
+
+export const ExaminationView = z
+  .object({
+    at: z.string(),
+    depth: z.enum(['quick', 'usual', 'full']),
+    healthy: z.boolean().describe('true: all checks passed, possibly with warnings.'),
+    checks: z.array(z.object({ check: z.string(), looked: z.number().int(), findings: z.number().int() })),
+    last_backup: z
+      .object({ at: z.string(), bytes: z.number() })
+      .nullable()
+      .describe('The last backup by `slowwave backup`. null: none is known.'),
+    findings: z.array(
+      z.object({
+        check: z.string(),
+        severity: z.enum(['error', 'warning']),
+        what: z.string(),
+        count: z.number().int(),
+        examples: z.array(z.string()),
+        remedy: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'Examination' });
+export type ExaminationView = z.infer<typeof ExaminationView>;

@@ -1,11 +1,35 @@
 import { z } from 'zod';
-import { hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, ScopeView, whole } from './common.ts';
-import { SEARCHES } from './examples.ts';
-import { Filters } from './filters.ts';
+import {
+  Filters,
+  hasOwnerId,
+  listOf,
+  Moment,
+  OWNER_ID_MISSING,
+  ScopeFields,
+  ScopeView,
+  UsageView,
+  whole,
+} from './common.ts';
+import { OUTCOMES, QUESTIONS, SEARCHES } from './examples.ts';
 import { RelationCore } from './graph.ts';
 import { HistoryEvent, MemoryView, NEIGHBOURS_MAX, SaidMessage, SourceView } from './memories.ts';
 import { messagesUpTo } from './messages.ts';
-import { Receipted, ReceiptId } from './receipts.ts';
+
+/** For people who look at what is remembered: nothing was told to a model. */
+export const Receipted = z
+  .boolean()
+  .optional()
+  .describe(
+    'false: keep no receipt of this answer, and do not remember its content for the conversation. Needs a key with the scope manage or subject.',
+  );
+
+export const ReceiptId = z
+  .string()
+  .nullable()
+  .describe(
+    'The receipt of this answer, see /v1/receipts/{id}; readable a moment after the answer. null: no receipt is kept, ' +
+      'because receipts are off, the owner is unknown, or there were too many answers at once.',
+  );
 
 export const QUERY_MAX = 20_000;
 export const TOP_K_MAX = 200;
@@ -199,3 +223,148 @@ export const SearchResult = z
     degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
   })
   .meta({ id: 'SearchResult' });
+
+const RECALL_QUERY_MAX = 4_000;
+const RECALL_TOP_K_MAX = 50;
+const RECALL_TOP_K_DEFAULT = 10;
+/** Each step is a model call that somebody waits for. */
+const STEPS_MAX = 5;
+const STEPS_DEFAULT = 3;
+/** Less is not enough for one step. */
+const TOKENS_MIN = 2_000;
+const TOKENS_MAX = 100_000;
+const TOKENS_DEFAULT = 16_000;
+const RECALL_TIMEOUT_MIN_MS = 100;
+const RECALL_TIMEOUT_DEFAULT_MS = 30_000;
+
+export const PostRecall = z
+  .strictObject({
+    query: z.string().max(RECALL_QUERY_MAX).describe('The question.'),
+    ...ScopeFields,
+    filters: Filters.optional(),
+    as_of: Moment.optional().describe('Answer from what was true at this time.'),
+    top_k: whole(1, RECALL_TOP_K_MAX)
+      .default(RECALL_TOP_K_DEFAULT)
+      .describe('How many memories and messages each search returns.'),
+    max_steps: z.int().min(1).max(STEPS_MAX).default(STEPS_DEFAULT).describe('The maximum number of model calls.'),
+    max_tokens: whole(TOKENS_MIN, TOKENS_MAX)
+      .default(TOKENS_DEFAULT)
+      .describe('The approximate token budget of all these calls together.'),
+    receipt: Receipted,
+    timeout_ms: whole(RECALL_TIMEOUT_MIN_MS, TIMEOUT_MAX_MS)
+      .default(RECALL_TIMEOUT_DEFAULT_MS)
+      .describe('After this time the answer uses what has been found so far, and degraded says so.'),
+  })
+  .refine(hasOwnerId, { message: OWNER_ID_MISSING, path: ['user_id'] })
+  .meta({ id: 'PostRecall', examples: QUESTIONS });
+export type PostRecall = z.infer<typeof PostRecall>;
+
+const CitedMemory = MemoryView.pick({
+  id: true,
+  memory: true,
+  version: true,
+  valid_from: true,
+  utc_offset: true,
+  invalid_at: true,
+})
+  .extend({
+    kind: z.literal('memory'),
+    message_ids: z.array(z.string()).describe('The messages it was extracted from.'),
+  })
+  .meta({ id: 'CitedMemory' });
+const CitedMessage = SourceView.omit({ is_source: true })
+  .extend({ kind: z.literal('message') })
+  .meta({ id: 'CitedMessage' });
+export const Citation = z.discriminatedUnion('kind', [CitedMemory, CitedMessage]).meta({ id: 'Citation' });
+
+const Look = z
+  .object({
+    step: z.int().describe('0: the initial search for the question itself.'),
+    query: z.string().nullable().describe('What was searched for.'),
+    around: z.string().nullable().describe('The memory or message whose surrounding conversation was read.'),
+    found: z.array(z.string()).describe('The ids of the memories and messages found.'),
+  })
+  .meta({ id: 'RecallLook' });
+
+export const RecallResult = z
+  .object({
+    answer: z.string().nullable().describe('null: the memories do not answer the question.'),
+    citations: z.array(Citation).describe('The sources of the answer; all of them were read.'),
+    trail: z.array(Look).describe('The searches and reads that were made, in order.'),
+    usage: UsageView,
+    receipt_id: ReceiptId,
+    took_ms: z.number(),
+    remarks: z.array(z.string()).optional().describe('Notes about this answer.'),
+    degraded: z.array(z.string()).optional().describe('Why the answer may be incomplete.'),
+  })
+  .meta({ id: 'RecallResult' });
+
+const Outcome = z.enum(['good', 'bad']).nullable();
+
+export const PostOutcome = z
+  .strictObject({
+    outcome: Outcome.describe('The outcome of the answer. Replaces an earlier outcome; null removes it.'),
+  })
+  .meta({ id: 'PostOutcome', examples: OUTCOMES });
+
+const ToldMemory = MemoryView.pick({ id: true, memory: true, version: true, valid_from: true, invalid_at: true })
+  .extend({
+    kind: z.literal('memory'),
+    current: z.boolean().describe('true: this is the current version.'),
+  })
+  .meta({ id: 'ToldMemory' });
+
+const ToldMessage = SaidMessage.omit({ utc_offset: true })
+  .extend({ kind: z.literal('message') })
+  .meta({ id: 'ToldMessage' });
+
+const ToldRelation = RelationCore.omit({ memory_ids: true })
+  .extend({
+    kind: z.literal('relation'),
+    current: z.boolean().describe('true: it holds now.'),
+  })
+  .meta({ id: 'ToldRelation' });
+
+const Forgotten = z
+  .object({ id: z.string(), forgotten: z.literal(true) })
+  .describe('It has been deleted, undone or removed since.')
+  .meta({ id: 'ForgottenSince' });
+
+const Receipt = ScopeView.extend({
+  id: z.string(),
+  route: z.enum(['search', 'context', 'recall']),
+  created_at: z.string(),
+  question: z
+    .string()
+    .nullable()
+    .describe(
+      'The beginning of the question, without secrets and personal data. null: there was no question, or something in the ' +
+        'answer was deleted or undone since.',
+    ),
+  filters: z
+    .record(z.string(), z.json())
+    .nullable()
+    .describe('null: none, too long to store, or removed with the question.'),
+  as_of: z.string().nullable().describe('null: the answer was about the present.'),
+  position: z.int().describe('The number of messages accepted from the owner before the answer.'),
+  outcome: Outcome.describe('null: no outcome was reported.'),
+});
+
+export const ReceiptView = Receipt.extend({
+  told: z
+    .array(z.union([ToldMemory, ToldRelation, ToldMessage, Forgotten]))
+    .describe('Memories in the version used, relations and messages, in the order of the answer.'),
+}).meta({ id: 'Receipt' });
+export type ReceiptView = z.infer<typeof ReceiptView>;
+
+const ToldTo = Receipt.extend({
+  versions: z.array(z.int()).describe('The versions of the memory in the answer.'),
+}).meta({ id: 'ToldTo' });
+
+export const MemoryReceipts = listOf(ToldTo)
+  .extend({
+    credit: z
+      .number()
+      .describe('-1 to 1: the balance of reported outcomes for the current version; 0 if there are none.'),
+  })
+  .meta({ id: 'MemoryReceipts' });

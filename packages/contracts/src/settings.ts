@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { formedAs, isUnique, lookedAtFirst, SuiteName, TimeZone, TWICE } from './common.ts';
-import { CEILINGS, SETTINGS } from './examples.ts';
+import { CEILINGS, RETENTIONS, SETTINGS } from './examples.ts';
 import { StepModels } from './models.ts';
-import { ProfileSlots, ProfileSlotView } from './profile.ts';
-import { SleepBody, SleepView } from './sleep-settings.ts';
+import { SleepBody, SleepView } from './nights.ts';
+import { ProfileSlots, ProfileSlotView } from './users.ts';
 
 const INSTRUCTIONS_MAX = 4_000;
 /** Several times the built-in prompts: longer ones cost more per call than they help. */
@@ -66,7 +66,7 @@ function tooManyPrices(prices: unknown): string | null {
 const Days = z.int().min(1).max(36_500).nullable().default(null);
 const MEMORIES_MAX = 1_000_000;
 
-export const RetentionBody = z
+const RetentionBody = z
   .strictObject({
     messages_days: Days.describe('How long to keep message content after consolidation.'),
     plans_days: Days.describe('How long to keep plans and raw model answers.'),
@@ -84,7 +84,7 @@ export const RetentionBody = z
       'Current memories are kept.',
   });
 
-export const ForgettingBody = z
+const ForgettingBody = z
   .strictObject({
     max_age_days: Days.describe('Forget memories that have not changed for this long.'),
     unconfirmed_days: Days.describe('Forget memories that have neither changed nor been confirmed for this long.'),
@@ -324,3 +324,22 @@ export const CeilingsView = z
   })
   .meta({ id: 'Ceilings' });
 export type CeilingsView = z.infer<typeof CeilingsView>;
+
+export const PostRetentionPreview = z
+  .strictObject({
+    retention: RetentionBody.optional(),
+    forgetting: ForgettingBody.optional(),
+  })
+  .meta({ id: 'PostRetentionPreview', examples: RETENTIONS });
+
+export const RetentionPreview = z
+  .object({
+    batches: z.number().int().describe('Batches whose message content would be removed.'),
+    consolidations: z.number().int().describe('Consolidations whose plan and model answers would be removed.'),
+    histories: z.number().int().describe('Memories whose former versions and events would lose their text.'),
+    memories: z
+      .object({ age: z.number().int(), unconfirmed: z.number().int(), budget: z.number().int() })
+      .describe('Memories that would be forgotten, by reason.'),
+    forgotten: z.number().int().describe('Forgotten memories that would be erased and could no longer be restored.'),
+  })
+  .meta({ id: 'RetentionPreview' });

@@ -1,8 +1,7 @@
 import { type McpServer, ProtocolError, ProtocolErrorCode, ResourceTemplate } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { type Connection, type Ids, ownerIn, ToolError } from './connection.ts';
 import { DATA, ID_FIELDS, lineOf, linesOr } from './fields.ts';
-import { sentenceOn } from './tool.ts';
+import { type Connection, type Ids, ownerIn, sentenceOn, ToolError } from './tool.ts';
 
 const PROFILE_TOKENS = 2_000;
 /** How many memories are told beside the profile, which holds only what lasts. */

@@ -1,12 +1,21 @@
 import { McpServer } from '@modelcontextprotocol/server';
-import about from '../../../package.json' with { type: 'json' };
-import type { Connection } from './connection.ts';
 import { addProfile, addPrompts } from './resources.ts';
-import type { Tool } from './tool.ts';
-import { getContext, getMemories, getMemory, listEntities, recall, searchMemories } from './tools/find.ts';
-import { graphNeighbourhood } from './tools/graph.ts';
-import { memoryHistory, undoLast } from './tools/past.ts';
-import { addMemory, deleteAllMemories, deleteMemory, updateMemory } from './tools/write.ts';
+import type { Connection, Tool } from './tool.ts';
+import {
+  getContext,
+  getMemories,
+  getMemory,
+  graphNeighbourhood,
+  listEntities,
+  recall,
+  searchMemories,
+} from './tools/find.ts';
+import { addMemory, deleteAllMemories, deleteMemory, memoryHistory, undoLast, updateMemory } from './tools/write.ts';
+
+export { createMcpHandler } from '@modelcontextprotocol/server';
+export { type Connection, type Ids, ToolError } from './tool.ts';
+
+import about from '../../../package.json' with { type: 'json' };
 
 const TOOLS: readonly Tool[] = [
   addMemory,

@@ -6,7 +6,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { createSlowwave } from '@slowwave/sdk';
 import { tryTo } from '@slowwave/testkit/mcp';
 import { afterEach, expect, test } from 'vitest';
-import { memoryServer } from '../src/index.ts';
+import { memoryServer } from '../src/server.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { pythonOf } from './python.ts';
-import { syncOf } from './python-sync.ts';
+import { startOwnServer } from '@slowwave/testkit';
+import { pythonOf, syncOf } from './python.ts';
 import { type Description, typesOf } from './types-of.ts';
 
 const PYTHON = new URL('../../../clients/python/src/slowwave/', import.meta.url);
@@ -22,3 +22,19 @@ export const generated: readonly Generated[] = [
     text: async () => syncOf(await readFile(new URL('_async.py', PYTHON), 'utf8')),
   },
 ];
+
+/** The OpenAPI description of a server. */
+export async function describedBy(url: string): Promise<Description> {
+  const answer = await fetch(`${url}/openapi.json`);
+  return (await answer.json()) as Description;
+}
+
+/** The same, of a server that is started for it. */
+export async function ownDescription(): Promise<Description> {
+  const server = await startOwnServer({});
+  try {
+    return await describedBy(server.url);
+  } finally {
+    await server.close();
+  }
+}

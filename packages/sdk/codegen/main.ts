@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { ownDescription } from './description.ts';
-import { generated } from './generated.ts';
+import { generated, ownDescription } from './generated.ts';
 
 const description = await ownDescription();
 for (const { file, text } of generated) {

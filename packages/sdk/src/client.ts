@@ -1,5 +1,4 @@
 import { batchesOf } from './groups/batches.ts';
-import { graphOf } from './groups/graph.ts';
 import {
   auditOf,
   canariesOf,
@@ -8,14 +7,13 @@ import {
   nightsOf,
   replaysOf,
   reviewsOf,
+  runsOf,
   settingsGroupOf,
+  suitesOf,
   wholeOf,
 } from './groups/manage.ts';
-import { memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
-import { runsOf } from './groups/runs.ts';
-import { suitesOf } from './groups/suites.ts';
-import { type SlowwaveOptions, settingsOf } from './options.ts';
-import { sender } from './send.ts';
+import { graphOf, memoriesOf, receiptsOf, usersOf } from './groups/memories.ts';
+import { type SlowwaveOptions, sender, settingsOf } from './send.ts';
 
 /** A client for a Slowwave server. It keeps nothing open, so there is nothing to close. */
 export function createSlowwave(options: SlowwaveOptions) {

@@ -39,8 +39,6 @@ export class SlowwaveError extends Error {
 /** Statuses after which the same request may succeed later. */
 const PASSING = new Set([408, 429, 502, 503, 504]);
 
-const isPassing = (status: number): boolean => PASSING.has(status);
-
 /** The error in a response without success. */
 export async function errorOf(answer: Response): Promise<SlowwaveError> {
   const { status } = answer;
@@ -50,7 +48,7 @@ export async function errorOf(answer: Response): Promise<SlowwaveError> {
     status,
     code: body?.code ?? 'not_slowwave',
     errors: body?.errors ?? [],
-    retryable: isPassing(status),
+    retryable: PASSING.has(status),
     requestId,
   });
 }

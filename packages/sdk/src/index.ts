@@ -1,14 +1,15 @@
 export type * from './api.ts';
-export { type ChatMemory, createChatMemory } from './chat/memory.ts';
 export {
+  type ChatMemory,
   type ChatMemoryOptions,
+  createChatMemory,
   type Exchange,
   ownerOf,
   type Prompted,
   type Scope,
   scopeOf,
   type Whose,
-} from './chat/options.ts';
+} from './chat-memory.ts';
 export {
   CHAT_TOOLS,
   type ChatTools,
@@ -17,9 +18,8 @@ export {
   type MemoryTool,
   type MemoryToolOptions,
   type ToolInput,
-} from './chat/tools.ts';
+} from './chat-tools.ts';
 export { createSlowwave, type Slowwave } from './client.ts';
 export { type Mistake, SlowwaveError } from './errors.ts';
 export type { PostOptions, SettleOptions } from './groups/batches.ts';
-export type { CallOptions, SlowwaveOptions } from './options.ts';
-export type { Given, Send } from './send.ts';
+export type { CallOptions, Given, Send, SlowwaveOptions } from './send.ts';

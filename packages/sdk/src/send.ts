@@ -1,6 +1,5 @@
 import type { Operations } from './api.ts';
 import { errorOf, SlowwaveError } from './errors.ts';
-import type { CallOptions, Settings } from './options.ts';
 
 type Name = keyof Operations;
 type Part<K extends Name, P extends string> = P extends keyof Operations[K]
@@ -157,4 +156,87 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export interface SlowwaveOptions {
+  /** Where Slowwave is, e.g. http://localhost:7070. */
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  /** How long one try may take, in ms (30,000). A wait for a batch comes on top. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a call is retried if that is safe (3). */
+  readonly retries?: number | undefined;
+  /** Another fetch, e.g. one that goes through a proxy. */
+  readonly fetch?: typeof fetch | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Options of a single call. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  readonly retries?: number | undefined;
+}
+
+export interface Settings {
+  readonly base: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly retries: number;
+  readonly fetch: typeof fetch;
+}
+
+const TIMEOUT_MS = 30_000;
+const RETRIES = 3;
+
+/** The options with defaults. Throws a TypeError for an invalid url. */
+export function settingsOf({ url, apiKey, timeoutMs, retries, headers, ...given }: SlowwaveOptions): Settings {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    throw new TypeError(`expected url to be like http://localhost:7070, got ${JSON.stringify(url)}`);
+  }
+  return {
+    base: url.replace(/\/+$/, ''),
+    headers: { ...headers, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+    timeoutMs: timeoutMs ?? TIMEOUT_MS,
+    retries: retries ?? RETRIES,
+    // Not as a method: browsers refuse a fetch that belongs to another object.
+    fetch: given.fetch ?? ((input, init) => fetch(input, init)),
+  };
+}
+
+/** One page of a list. */
+interface Page<T> {
+  readonly results: readonly T[];
+  readonly next_cursor: string | null;
+}
+
+/** All items of a list; pages are requested when they are needed. */
+export async function* everyPage<T>(page: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void> {
+  let cursor: string | undefined;
+  do {
+    const { results, next_cursor } = await page(cursor);
+    yield* results;
+    cursor = next_cursor ?? undefined;
+  } while (cursor !== undefined);
+}
+
+/** The values of a body with one JSON value a line, as they arrive. */
+export async function* everyLine<T>(answer: Response): AsyncGenerator<T, void> {
+  if (answer.body === null) return;
+  const decoder = new TextDecoder();
+  const reader = answer.body.getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      rest += done ? decoder.decode() : decoder.decode(value, { stream: true });
+      const lines = rest.split('\n');
+      rest = done ? '' : (lines.pop() ?? '');
+      for (const line of lines) if (line !== '') yield JSON.parse(line) as T;
+      if (done) return;
+    }
+  } finally {
+    // Readers that stop early need no more of it.
+    await reader.cancel();
+  }
 }

@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type OwnServer, startOwnServer, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describedBy } from '../codegen/description.ts';
-import { generated } from '../codegen/generated.ts';
+import { describedBy, generated } from '../codegen/generated.ts';
 
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('..', import.meta.url));

@@ -8,8 +8,8 @@ import {
   type recordingLog,
 } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
+import type { IngestDeps } from '../batches.ts';
 import { ingestRoutes } from '../batches.ts';
-import type { IngestDeps } from '../deps.ts';
 
 const HOUR_MS = 3_600_000;
 const scripts = { extract_facts: echoExtract, decide_operations: keyedDecide((text) => text) };

@@ -1,8 +1,6 @@
 import type { Batch, BatchAccepted, PostBatch } from '../api.ts';
 import { SlowwaveError } from '../errors.ts';
-import type { CallOptions } from '../options.ts';
-import { everyPage } from '../pages.ts';
-import { type Given, newKey, type Send } from '../send.ts';
+import { type CallOptions, everyPage, type Given, newKey, type Send } from '../send.ts';
 
 /** The longest wait of one request, in ms. */
 const LONGEST_WAIT_MS = 60_000;

@@ -1,4 +1,6 @@
 import type {
+  EndTask,
+  PatchTaskState,
   PostCanary,
   PostCanaryPromotion,
   PostCanaryUndo,
@@ -9,13 +11,15 @@ import type {
   PostPreview,
   PostReplay,
   PostReview,
+  PostSuite,
+  PostSuiteAssessments,
+  PostSuiteRun,
   PostUndo,
   PutSettings,
+  PutTaskState,
   RotateKey,
 } from '../api.ts';
-import type { CallOptions } from '../options.ts';
-import { everyPage } from '../pages.ts';
-import { type Given, newKey, type Send } from '../send.ts';
+import { type CallOptions, everyPage, type Given, newKey, type Send } from '../send.ts';
 
 type ConsolidationsQuery = NonNullable<Given<'GET /v1/consolidations'>['query']>;
 type NightsQuery = NonNullable<Given<'GET /v1/nights'>['query']>;
@@ -109,4 +113,56 @@ export const wholeOf = (send: Send) => ({
   /** What model calls used and cost, group by group. */
   usage: (query: Omit<UsageQuery, 'cursor' | 'format'> = {}, options?: CallOptions) =>
     everyPage((cursor) => send('GET /v1/usage', { query: { ...query, format: 'json', cursor } }, options)),
+});
+
+export const suitesOf = (send: Send) => ({
+  /** Records a suite from production, or takes one from a file. */
+  make: (body: PostSuite, options?: CallOptions) => send('POST /v1/suites', { body }, options),
+  get: (name: string, options?: CallOptions) => send('GET /v1/suites/{name}', { params: { name } }, options),
+  each: (options?: CallOptions) => everyPage((cursor) => send('GET /v1/suites', { query: { cursor } }, options)),
+  export: (name: string, options?: CallOptions) => send('GET /v1/suites/{name}/export', { params: { name } }, options),
+  remove: (name: string, options?: CallOptions) => send('DELETE /v1/suites/{name}', { params: { name } }, options),
+  run: (name: string, body: PostSuiteRun = {}, options?: CallOptions) =>
+    send(
+      'POST /v1/suites/{name}/runs',
+      { params: { name }, body, idempotencyKey: body.idempotency_key ?? newKey() },
+      options,
+    ),
+  runs: (name: string, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/suites/{name}/runs', { params: { name }, query: { cursor } }, options)),
+  getRun: (name: string, id: string, options?: CallOptions) =>
+    send('GET /v1/suites/{name}/runs/{id}', { params: { name, id } }, options),
+  /** Messages of a run with the facts found in them, for people to assess. */
+  sample: (
+    run: { readonly name: string; readonly id: string },
+    query: { readonly by?: string; readonly messages?: number } = {},
+    options?: CallOptions,
+  ) => send('GET /v1/suites/{name}/runs/{id}/sample', { params: run, query }, options),
+  assess: (run: { readonly name: string; readonly id: string }, body: PostSuiteAssessments, options?: CallOptions) =>
+    send('POST /v1/suites/{name}/runs/{id}/assessments', { params: run, body }, options),
+});
+
+type Owner = NonNullable<Given<'GET /v1/runs/{id}/state'>['query']>;
+type Query = NonNullable<Given<'GET /v1/runs'>['query']>;
+
+/** What runs work on. A write with `version` is refused with the code version_conflict if the run has another one by now. */
+export const runsOf = (send: Send) => ({
+  /** Runs of an owner that have a state, last changed first. */
+  each: (query: Omit<Query, 'cursor'>, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/runs', { query: { ...query, cursor } }, options)),
+  state: (id: string, owner: Owner = {}, options?: CallOptions) =>
+    send('GET /v1/runs/{id}/state', { params: { id }, query: owner }, options),
+  /** Its versions, newest first. */
+  eachVersion: (id: string, owner: Owner = {}, options?: CallOptions) =>
+    everyPage((cursor) =>
+      send('GET /v1/runs/{id}/state/history', { params: { id }, query: { ...owner, cursor } }, options),
+    ),
+  /** Begins a run, or replaces the version that is named. */
+  put: (id: string, { body, owner = {} }: { body: PutTaskState; owner?: Owner }, options?: CallOptions) =>
+    send('PUT /v1/runs/{id}/state', { params: { id }, query: owner, body, idempotencyKey: newKey() }, options),
+  /** Changes parts of the state. */
+  patch: (id: string, { body, owner = {} }: { body: PatchTaskState; owner?: Owner }, options?: CallOptions) =>
+    send('PATCH /v1/runs/{id}/state', { params: { id }, query: owner, body, idempotencyKey: newKey() }, options),
+  end: (id: string, { body = {}, owner = {} }: { body?: EndTask; owner?: Owner } = {}, options?: CallOptions) =>
+    send('POST /v1/runs/{id}/end', { params: { id }, query: owner, body, idempotencyKey: newKey() }, options),
 });

@@ -1,19 +1,22 @@
 import type {
   ExportLine,
+  PatchEntity,
   PatchMemory,
+  PatchRelation,
   PostContext,
   PostFeedback,
+  PostGraphQuery,
   PostLink,
   PostMemory,
+  PostMerge,
   PostOutcome,
   PostRecall,
+  PostRelation,
   PostRollback,
   PostSearch,
   PutProfileLine,
 } from '../api.ts';
-import type { CallOptions, Settings } from '../options.ts';
-import { everyLine, everyPage } from '../pages.ts';
-import { type Given, open, type Send } from '../send.ts';
+import { type CallOptions, everyLine, everyPage, type Given, open, type Send, type Settings } from '../send.ts';
 
 type ListQuery = NonNullable<Given<'GET /v1/memories'>['query']>;
 type DeleteQuery = NonNullable<Given<'DELETE /v1/memories'>['query']>;
@@ -76,10 +79,6 @@ export const receiptsOf = (send: Send) => ({
     send('GET /v1/memories/{id}/receipts', { params: { id }, query }, options),
 });
 
-export interface InSlot {
-  readonly slot: string;
-}
-
 export const usersOf = (send: Send, settings: Settings) => ({
   /** One page of the users, agents and runs that own memories. */
   list: (query: UsersQuery = {}, options?: CallOptions) => send('GET /v1/users', { query }, options),
@@ -97,11 +96,14 @@ export const usersOf = (send: Send, settings: Settings) => ({
   /** What the profile says of a user, slot by slot. */
   profile: (id: string, options?: CallOptions) => send('GET /v1/users/{id}/profile', { params: { id } }, options),
   /** Puts a line into a slot: what it shall say, or a memory that says it. Nights leave it as it is. */
-  putProfileLine: (id: string, { slot, ...body }: PutProfileLine & InSlot, options?: CallOptions) =>
+  putProfileLine: (id: string, { slot, ...body }: PutProfileLine & { readonly slot: string }, options?: CallOptions) =>
     send('PUT /v1/users/{id}/profile/{slot}', { params: { id, slot }, body }, options),
   /** Takes a line out for good. The memory stays. */
-  deleteProfileLine: (id: string, { slot, memory_id: memory }: InSlot & { memory_id: string }, options?: CallOptions) =>
-    send('DELETE /v1/users/{id}/profile/{slot}/{memory}', { params: { id, slot, memory } }, options),
+  deleteProfileLine: (
+    id: string,
+    { slot, memory_id: memory }: { readonly slot: string; readonly memory_id: string },
+    options?: CallOptions,
+  ) => send('DELETE /v1/users/{id}/profile/{slot}/{memory}', { params: { id, slot, memory } }, options),
   /** Restores all memories of a user to an earlier time. */
   rollback: (id: string, body: PostRollback, options?: CallOptions) =>
     send('POST /v1/users/{id}/rollback', { params: { id }, body }, options),
@@ -121,3 +123,46 @@ async function* exported(settings: Settings, id: string, options: CallOptions): 
   const answer = await open(settings, { name: 'GET /v1/users/{id}/export', given: { params: { id } }, options });
   yield* everyLine<ExportLine>(answer);
 }
+
+type GraphQuery = Omit<NonNullable<Given<'GET /v1/graph'>['query']>, 'format'>;
+type EntityQuery = Omit<NonNullable<Given<'GET /v1/entities/{id}'>['query']>, 'format'>;
+type ListEntities = NonNullable<Given<'GET /v1/entities'>['query']>;
+type ListRelations = NonNullable<Given<'GET /v1/relations'>['query']>;
+type Owner = NonNullable<Given<'GET /v1/graph/proposals'>['query']>;
+
+export const graphOf = (send: Send) => ({
+  /** The entities and relations of an owner. */
+  get: (query: GraphQuery, options?: CallOptions) => send('GET /v1/graph', { query }, options),
+  /** Relations that match patterns, or paths between two entities. */
+  query: (body: PostGraphQuery, options?: CallOptions) =>
+    send('POST /v1/graph/query', { body, readsOnly: true }, options),
+  /** Entities that may be the same. */
+  proposals: (query: Owner, options?: CallOptions) => send('GET /v1/graph/proposals', { query }, options),
+  /** An entity and its neighbourhood. */
+  entity: (id: string, query: EntityQuery = {}, options?: CallOptions) =>
+    send('GET /v1/entities/{id}', { params: { id }, query }, options),
+  eachEntity: (query: Omit<ListEntities, 'cursor'>, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/entities', { query: { ...query, cursor } }, options)),
+  eachRelation: (query: Omit<ListRelations, 'cursor'>, options?: CallOptions) =>
+    everyPage((cursor) => send('GET /v1/relations', { query: { ...query, cursor } }, options)),
+  relation: (id: string, options?: CallOptions) => send('GET /v1/relations/{id}', { params: { id } }, options),
+  /** All statements about a relation. */
+  relationHistory: (id: string, options?: CallOptions) =>
+    send('GET /v1/relations/{id}/history', { params: { id } }, options),
+  /** All statements about an entity. */
+  entityHistory: (id: string, options?: CallOptions) =>
+    send('GET /v1/entities/{id}/history', { params: { id } }, options),
+  /** Writes a relation, without a model. */
+  relate: (body: PostRelation, options?: CallOptions) => send('POST /v1/relations', { body }, options),
+  update: (id: string, body: PatchRelation, options?: CallOptions) =>
+    send('PATCH /v1/relations/{id}', { params: { id }, body }, options),
+  /** Denies a relation: it never was. */
+  delete: (id: string, options?: CallOptions) => send('DELETE /v1/relations/{id}', { params: { id } }, options),
+  merge: (id: string, body: PostMerge, options?: CallOptions) =>
+    send('POST /v1/entities/{id}/merge', { params: { id }, body }, options),
+  split: (id: string, options?: CallOptions) =>
+    send('POST /v1/entities/{id}/split', { params: { id }, body: {} }, options),
+  /** Adds an alias to an entity. */
+  call: (id: string, body: PatchEntity, options?: CallOptions) =>
+    send('PATCH /v1/entities/{id}', { params: { id }, body }, options),
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { grouped, summed } from './merge.ts';
+import { grouped, summed } from './all.ts';
 
 test('numbers are added, lists follow each other, and of times the worst counts', () => {
   const one = {

@@ -1,5 +1,5 @@
-import type { Slowwave } from '../client.ts';
-import { ownerOf, type Scope } from './options.ts';
+import { ownerOf, type Scope } from './chat-memory.ts';
+import type { Slowwave } from './client.ts';
 
 export interface MemoryToolOptions {
   readonly slowwave: Slowwave;

@@ -1,1 +1,0 @@
-export { CLASSES, OF_CELLS } from './classes.ts';

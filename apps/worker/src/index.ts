@@ -1,1 +1,0 @@
-export { openWork } from './compose.ts';

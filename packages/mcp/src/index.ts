@@ -1,3 +1,0 @@
-export { createMcpHandler } from '@modelcontextprotocol/server';
-export { type Connection, type Ids, ToolError } from './connection.ts';
-export { memoryServer } from './server.ts';

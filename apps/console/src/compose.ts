@@ -40,6 +40,8 @@ import { mem0Routes } from './mem0/routes.ts';
 import { consolePages } from './pages.ts';
 import { replayLane } from './replays.ts';
 
+export { consolePages, consoleRoutes, mem0Routes };
+
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
   const log = createLog({ level: config.logLevel, name: 'console' });

@@ -1,4 +1,15 @@
-import { KeyList, KeyQuery, KeyView, KeyWithSecret, ListKeysQuery, PostKey, RotateKey } from '@slowwave/contracts';
+import {
+  type AuditEntryView,
+  AuditList,
+  KeyList,
+  KeyQuery,
+  KeyView,
+  KeyWithSecret,
+  ListAuditQuery,
+  ListKeysQuery,
+  PostKey,
+  RotateKey,
+} from '@slowwave/contracts';
 import {
   type ApiKey,
   DEFAULT_TENANT,
@@ -6,14 +17,19 @@ import {
   isoOrNull,
   type Millis,
   type NewKey,
+  outcomeOf,
   type TenantId,
+  type TrailEntry,
+  type TrailFilter,
 } from '@slowwave/engine';
 import {
   concerns,
+  given,
   IdParams,
   isKeyless,
   isOperator,
   listed,
+  momentOf,
   notFound,
   pageOf,
   principalOf,
@@ -152,3 +168,32 @@ export function tenantNamed(request: FastifyRequest, named: string | undefined):
     return (named ?? principal.tenant) as TenantId;
   throw problem('scope_missing', 'only admins of the tenant default can manage other tenants');
 }
+
+const auditRoute = routesOf('audit');
+
+export const listAudit = auditRoute('GET /v1/audit', {
+  id: 'listAudit',
+  summary: 'List the audit log, newest first',
+  description:
+    'Lists every request that changes something, reads by admins, sign-ins and refused requests, each within a ' +
+    'second of its response. Repeated refusals of the same kind are listed once a minute. Entries never contain ' +
+    'texts.',
+  query: ListAuditQuery,
+  answer: AuditList,
+  handle: async ({ ledger }, { query, request }) => {
+    const tenant = tenantNamed(request, query.tenant);
+    return listed(await ledger.trail.list(tenant, filterOf(query), pageOf(query)), entryView);
+  },
+});
+
+const filterOf = ({ by, subject, action, outcome, since, until }: z.infer<typeof ListAuditQuery>): TrailFilter =>
+  given({ by, subject, action, outcome, since: momentOf(since), until: momentOf(until) });
+
+const entryView = ({ at, requestId, status, subject, ...entry }: TrailEntry): AuditEntryView => ({
+  ...entry,
+  at: isoOf(at),
+  subject: subject && { ...subject },
+  outcome: outcomeOf(status),
+  status,
+  request_id: requestId,
+});

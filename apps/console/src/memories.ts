@@ -9,6 +9,9 @@ import {
   PostFeedback,
   PostMemory,
   PostRestore,
+  WITHDRAWN_MAX,
+  WithdrawnView,
+  WithdrawQuery,
   WrittenMemory,
 } from '@slowwave/contracts';
 import {
@@ -23,6 +26,7 @@ import {
   memoryView,
   metadataKept,
   type NewMemory,
+  namedIdsIn,
   narrowingFilterIn,
   newest,
   scopeOf,
@@ -188,7 +192,7 @@ const deletedList = ({ count, first }: { count: number; first: readonly Memory[]
 });
 
 /** A memory that is gone, as it was. */
-export const deletedView = (memory: Memory): { id: string; memory: string } => ({
+const deletedView = (memory: Memory): { id: string; memory: string } => ({
   id: memory.id,
   memory: newest(memory).text.slice(0, DELETED_TEXT_MAX),
 });
@@ -302,3 +306,21 @@ export function overtaken(): ProblemError {
     'the memory was changed by another request, or is not at the given version; read it again and retry',
   );
 }
+
+export const withdrawMemories = route('DELETE /v1/ids/memories', {
+  id: 'withdrawMemories',
+  summary: 'Withdraw what was said under an agent, run or app',
+  description:
+    'Applies to the memories of all owners that match all of the given ids. A memory that was said nowhere else is deleted, and ' +
+    'can be restored. A memory that was also said elsewhere keeps what was said there; POST /v1/undos/{id}/redo reverts that. ' +
+    `At most about ${WITHDRAWN_MAX} memories per request: repeat it while more is true.`,
+  query: WithdrawQuery,
+  answer: { 200: WithdrawnView, 202: WithdrawnView },
+  handle: async ({ withdrawer }, { tenant, query, reply }) => {
+    const dryRun = query.dry_run === 'true';
+    const how = { dryRun, most: WITHDRAWN_MAX, listed: DELETED_LISTED };
+    const { first, searchable, ...counts } = await withdrawer.withdraw(tenant, namedIdsIn(query), how);
+    if (!searchable) reply.code(202);
+    return { ...counts, dry_run: dryRun, memories: first.map(deletedView) };
+  },
+});

@@ -1,10 +1,13 @@
-import { OverviewQuery, OverviewView } from '@slowwave/contracts';
+import { DriftQuery, DriftView, OverviewQuery, OverviewView } from '@slowwave/contracts';
 import {
   type Ceilings,
   chatTokens,
   DAY_MS,
+  type DriftedFigure,
   dateTextOf,
   dayOf,
+  driftOf,
+  FIGURES,
   type Glance,
   isoOf,
   isoOrNull,
@@ -12,6 +15,7 @@ import {
   moneySpent,
   rungName,
   rungOn,
+  type Tally,
   type TenantSettings,
   type UsageOfStep,
 } from '@slowwave/engine';
@@ -118,3 +122,51 @@ function lower(...limits: readonly (number | null)[]): number | null {
   const given = limits.filter((limit) => limit !== null);
   return given.length === 0 ? null : Math.min(...given);
 }
+
+const RECENT_MS = 7 * DAY_MS;
+const BEFORE_MS = 28 * DAY_MS;
+/** Of each kind and period. */
+const MEASURED_MAX = 1_000;
+
+export const getDrift = route('GET /v1/drift', {
+  id: 'getDrift',
+  summary: 'Compare the consolidations of the last seven days with the 28 days before',
+  description:
+    'Needs no test data: it shows changes in production, for example a model that its provider has replaced.',
+  query: DriftQuery,
+  answer: DriftView,
+  handle: async ({ ledger, tools }, { tenant, query }) => {
+    const now = tools.now();
+    const periods = {
+      before: { from: now - RECENT_MS - BEFORE_MS, to: now - RECENT_MS },
+      recent: { from: now - RECENT_MS, to: now + 1 },
+    };
+    const read = (period: { from: Millis; to: Millis }) =>
+      ledger.overview.measured(tenant, { ...period, rowsMax: MEASURED_MAX });
+    const [before, recent] = await Promise.all([read(periods.before), read(periods.recent)]);
+    const { figures, opinions, models } = driftOf(before, recent, query.model ?? null);
+    const shown = ({ from, to }: { from: Millis; to: Millis }) => ({ from: isoOf(from), to: isoOf(to) });
+    return {
+      before: shown(periods.before),
+      recent: shown(periods.recent),
+      models: [...models],
+      figures: figures.map(figureView),
+      opinions: opinions.map((one) => ({ of: one.of, before: tallyView(one.before), recent: tallyView(one.recent) })),
+    };
+  },
+});
+
+function figureView({
+  figure,
+  baseline,
+  variant,
+  difference,
+  n,
+  verdict,
+}: DriftedFigure): DriftView['figures'][number] {
+  const { says, kind, worse } = FIGURES[figure];
+  const counted = { before: n.baseline, recent: n.variant };
+  return { figure, says, kind, worse, before: baseline, recent: variant, n: counted, difference, verdict };
+}
+
+const tallyView = ({ part, of }: Tally) => ({ against: part, of });

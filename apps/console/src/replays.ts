@@ -20,8 +20,6 @@ import {
 import { concerns, given, IdParams, idempotencyOf, KeyHeader, listed, momentOf, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf } from './deps.ts';
-import { forecastView } from './forecast.ts';
-import { namedIn, refuseModels } from './named-models.ts';
 import {
   existingReplay,
   parkedStudyView,
@@ -31,7 +29,8 @@ import {
   replaySummary,
   replayText,
 } from './replay-view.ts';
-import { refuseUnusable } from './settings.ts';
+import { namedIn, refuseModels, refuseUnusable } from './settings.ts';
+import { forecastView } from './usage.ts';
 
 const route = routesOf('manage');
 

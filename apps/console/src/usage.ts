@@ -1,9 +1,23 @@
-import { UsageQuery, UsageReport, type UsageRowView } from '@slowwave/contracts';
 import {
+  ForecastView,
+  HoldList,
+  HoldView,
+  ListHoldsQuery,
+  PostForecast,
+  UsageQuery,
+  UsageReport,
+  type UsageRowView,
+} from '@slowwave/contracts';
+import {
+  type About,
   CALLS_KEPT_MS,
   DAY_MS,
   dateTextOf,
+  type Forecast,
+  forecastOf,
   isoOf,
+  isoOrNull,
+  type KeptHold,
   type Millis,
   needsCalls,
   type UsageAsked,
@@ -12,7 +26,7 @@ import {
   type UsageStep,
   type UsageSums,
 } from '@slowwave/engine';
-import { given, momentOf, problem } from '@slowwave/http';
+import { concerns, given, IdParams, listed, momentOf, notFound, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { routesOf } from './deps.ts';
 import { tenantNamed } from './keys.ts';
@@ -139,4 +153,75 @@ function csvOf(rows: readonly UsageRowView[], groups: readonly UsageGroup[]): st
   return [head, ...lines]
     .map((line) => `${line.map((one) => cell(one as string | number | null)).join(',')}\r\n`)
     .join('');
+}
+
+/** Of English, about. */
+const CHARS_PER_TOKEN = 4;
+export const postForecast = route('POST /v1/usage/forecast', {
+  id: 'postForecast',
+  summary: 'Forecast what consolidating messages will use and cost',
+  description:
+    'Based on what the tenant’s consolidations used in the last 35 days, per consolidation and per token read. ' +
+    'Calls no model and stores nothing. Does not include summaries, what-ifs and retries.',
+  body: PostForecast,
+  answer: ForecastView,
+  handle: async (deps, { body, request }) => {
+    const { messages = 0, owners, live } = body;
+    const work = { tokens: tokensOf(body), messages, owners, live };
+    return forecastView(await forecastOf(deps, tenantNamed(request, body.tenant), work));
+  },
+});
+
+/** null: by the number of messages. */
+function tokensOf({ tokens, characters }: z.infer<typeof PostForecast>): number | null {
+  if (tokens !== undefined) return tokens;
+  return characters === undefined ? null : Math.ceil(characters / CHARS_PER_TOKEN);
+}
+
+export const forecastView = (known: Forecast): ForecastView => ({
+  consolidations: known.consolidations,
+  prompt_tokens: aboutView(known.promptTokens),
+  completion_tokens: aboutView(known.completionTokens),
+  tokens: aboutView(known.tokens),
+  cost: known.cost && { about: known.cost.about, plus_minus: known.cost.plusMinus },
+  basis: { ...known.basis },
+});
+
+const aboutView = ({ about, plusMinus }: About) => ({ about: Math.round(about), plus_minus: Math.round(plusMinus) });
+
+/** Who used far more than is usual, and is let go again. */
+export const holdRoutes = [
+  route('GET /v1/holds', {
+    id: 'listHolds',
+    summary: 'List users, apps and keys that are or were held, newest first',
+    description:
+      'A user, app or key that uses many times the usual daily amount (hold_at in the settings) is held: batches are accepted and wait, searches ' +
+      'continue, and recalls answer without a model. A hold ends with its day (UTC).',
+    query: ListHoldsQuery,
+    answer: HoldList,
+    handle: async ({ ledger, tools }, { tenant, query }) =>
+      listed(await ledger.limits.holds(tenant, pageOf(query)), (hold) => holdView(hold, tools.now())),
+  }),
+  route('POST /v1/holds/:id/release', {
+    id: 'releaseHold',
+    summary: 'Release a hold',
+    description: 'Waiting work continues within five minutes. There is no second hold on the same day.',
+    params: IdParams,
+    answer: HoldView,
+    handle: async ({ ledger, tools }, { tenant, params, request }) => {
+      const hold = await ledger.limits.release(tenant, params.id, tools.now());
+      if (hold === null) throw notFound('hold', params.id);
+      concerns(request, { kind: 'hold', id: hold.id });
+      return holdView(hold, tools.now());
+    },
+  }),
+];
+
+function holdView(hold: KeptHold, now: Millis): HoldView {
+  const { id, kind, who, day, measure, used, limit, heldAt, releasedAt, owner } = hold;
+  const endsAt = (day + 1) * DAY_MS;
+  const whose = kind === 'owner' ? { kind: owner?.kind ?? 'user', of: owner?.id ?? '' } : { kind, of: who };
+  const state = releasedAt !== null ? 'released' : now < endsAt ? 'held' : 'over';
+  const times = { held_at: isoOf(heldAt), released_at: isoOrNull(releasedAt), ends_at: isoOf(endsAt) };
+  return { id, state, ...whose, measure, used, limit, ...times };
 }

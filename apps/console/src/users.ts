@@ -1,8 +1,43 @@
 import { Readable } from 'node:stream';
-import { ErasureAccepted, ErasureList, ErasureView, ExportLine, OwnerParams } from '@slowwave/contracts';
-import { type Erasure, exportOf, isoOf, isoOrNull, type Owner, requestErasure } from '@slowwave/engine';
-import { IdParams, notFound, requireJustCome } from '@slowwave/http';
-import { routesOf } from './deps.ts';
+import {
+  ColdOwnerList,
+  CooledView,
+  ErasureAccepted,
+  ErasureList,
+  ErasureView,
+  ExportLine,
+  ListColdQuery,
+  OwnerParams,
+  PostCold,
+  PostWaking,
+  ProfileLineParams,
+  ProfileSlotParams,
+  type ProfileView,
+  PutProfileLine,
+  SweptView,
+  ProfileView as View,
+  WokenView,
+} from '@slowwave/contracts';
+import {
+  type Erasure,
+  exportOf,
+  type FilledSlot,
+  isoOf,
+  isoOrNull,
+  type LineResult,
+  type Owner,
+  type ProfileFact,
+  putLine,
+  readProfile,
+  requestErasure,
+  type Segment,
+  type TenantId,
+  takeLine,
+} from '@slowwave/engine';
+import { type FastifyReply, IdParams, notFound, problem, requireJustCome } from '@slowwave/http';
+import { type ConsoleDeps, routesOf } from './deps.ts';
+import { textKept } from './memories.ts';
+import { refusePaused } from './subjects.ts';
 
 const route = routesOf('manage');
 
@@ -57,7 +92,7 @@ export const userRoutes = [
     answer: ErasureList,
     handle: async ({ ledger }, { tenant }) => {
       const open = await ledger.erasures.open(OPEN_MAX);
-      return { results: open.filter((erasure) => erasure.tenant === tenant && !erasure.departed).map(viewOf) };
+      return { results: open.filter((erasure) => erasure.tenant === tenant && !erasure.departed).map(erasureView) };
     },
   }),
   route('GET /v1/erasures/:id', {
@@ -69,7 +104,7 @@ export const userRoutes = [
       const { id } = params;
       const erasure = await ledger.erasures.get(tenant, id);
       if (erasure === null) throw notFound('erasure', id);
-      return viewOf(erasure);
+      return erasureView(erasure);
     },
   }),
   route('GET /v1/users/:id/export', {
@@ -98,7 +133,7 @@ export const userRoutes = [
   }),
 ];
 
-const viewOf = ({ id, state, counts, remains, requestedAt, erasedAt }: Erasure): ErasureView => ({
+const erasureView = ({ id, state, counts, remains, requestedAt, erasedAt }: Erasure): ErasureView => ({
   id,
   state,
   counts: { ...counts },
@@ -110,3 +145,185 @@ const viewOf = ({ id, state, counts, remains, requestedAt, erasedAt }: Erasure):
 async function* linesOf(parts: AsyncIterable<object>): AsyncGenerator<string> {
   for await (const part of parts) yield `${JSON.stringify(part)}\n`;
 }
+
+const profileRoute = routesOf('profile');
+
+/** What a profile says of a user. */
+export const getProfile = profileRoute('GET /v1/users/:id/profile', {
+  id: 'getProfile',
+  summary: 'Get the profile of a user',
+  description: 'The slots are those of the setting profile_slots, and other. Each line names the memory it comes from.',
+  params: OwnerParams,
+  answer: View,
+  bounds: { by: 'user', apps: false },
+  subject: true,
+  asleep: 'read',
+  handle: (deps, { tenant, params }) => shown(deps, { tenant, userId: params.id }),
+});
+
+/** What people change of a profile. */
+export const profileWrites = [
+  profileRoute('PUT /v1/users/:id/profile/:slot', {
+    id: 'putProfileLine',
+    summary: 'Put a line into a slot of a user’s profile',
+    description:
+      'The line is a memory of the user: an existing one, or a new one with this text. It is pinned and listed before the ' +
+      'lines that nights find, and nights do not change it. In a slot with one line, a new text corrects the line that a person put ' +
+      'there before. 202: stored, searchable once the index is available again.',
+    params: ProfileSlotParams,
+    body: PutProfileLine,
+    answer: { 200: View, 202: View },
+    bounds: { by: 'user', apps: false },
+    subject: true,
+    handle: async (deps, { tenant, params: { id: userId, slot }, body, reply }) => {
+      const { memory, memory_id: memoryId = '' } = body;
+      await refusePaused(deps, tenant, { userId, agentId: null, runId: null, appId: null });
+      const line = memory === undefined ? { memoryId } : { text: await textKept(deps.ledger, tenant, memory) };
+      settled(await putLine(deps, { tenant, userId }, { slot, line }), { slot, memoryId, reply });
+      return shown(deps, { tenant, userId });
+    },
+  }),
+  profileRoute('DELETE /v1/users/:id/profile/:slot/:memory', {
+    id: 'deleteProfileLine',
+    summary: 'Take a line out of a user’s profile',
+    description: 'The memory stays, and nights do not put it back. To forget it, delete the memory.',
+    params: ProfileLineParams,
+    answer: { 200: View, 202: View },
+    bounds: { by: 'user', apps: false },
+    subject: true,
+    handle: async (deps, { tenant, params: { id: userId, slot, memory: memoryId }, reply }) => {
+      settled(await takeLine(deps, { tenant, userId }, { slot, memoryId }), { slot, memoryId, reply });
+      return shown(deps, { tenant, userId });
+    },
+  }),
+];
+
+interface Whose {
+  readonly tenant: TenantId;
+  readonly userId: string;
+}
+
+async function shown(deps: Pick<ConsoleDeps, 'ledger' | 'tools'>, whose: Whose): Promise<ProfileView> {
+  const filled = await readProfile(deps, whose);
+  return { user_id: whose.userId, slots: filled.map(slotView) };
+}
+
+const slotView = ({ slot, lines, leftOut }: FilledSlot<ProfileFact>): ProfileView['slots'][number] => ({
+  name: slot.name,
+  about: slot.about,
+  lines: lines.map(({ fact, by }) => ({
+    memory_id: fact.memoryId,
+    version: fact.version,
+    memory: fact.text,
+    by,
+    said_at: isoOf(fact.saidAt.at),
+    valid_from: isoOf(fact.validFrom),
+  })),
+  left_out: leftOut,
+});
+
+interface Asked {
+  readonly slot: string;
+  readonly memoryId: string;
+  readonly reply: FastifyReply;
+}
+
+function settled(result: LineResult, { slot, memoryId, reply }: Asked): void {
+  switch (result.kind) {
+    case 'written':
+    case 'words':
+      return;
+    case 'unprojected':
+      reply.code(202);
+      return;
+    case 'no_slot':
+      throw problem(
+        'not_found',
+        `expected one of the slots ${result.names.join(', ')}, got ${slot}; see profile_slots in /v1/settings`,
+      );
+    case 'full':
+      throw problem(
+        'conflict',
+        `people have filled the slot ${slot}, which has ${result.lines} lines; take one out first, or allow more in profile_slots`,
+      );
+    case 'immutable':
+      throw problem(
+        'immutable_memory',
+        `the line of the slot ${slot} is immutable; set "immutable": false on its memory first`,
+      );
+    case 'not_found':
+      throw notFound('memory in this profile', memoryId);
+    default:
+      throw problem('conflict', 'another request changed this memory at the same time; retry');
+  }
+}
+
+const coldRoute = routesOf('cold');
+
+/** Owners that sleep in segments outside the ledger. */
+export const coldRoutes = [
+  coldRoute('GET /v1/cold', {
+    id: 'listCold',
+    summary: 'List the sleeping owners of a tenant',
+    query: ListColdQuery,
+    answer: ColdOwnerList,
+    asleep: 'stay',
+    handle: async (deps, { query: { tenant, limit, cursor } }) => {
+      const found = await coldOf(deps).list(tenant as TenantId, cursor ?? null, limit);
+      return {
+        results: found.map(coldView),
+        next_cursor: found.length < limit ? null : (found.at(-1)?.name ?? null),
+      };
+    },
+  }),
+  coldRoute('POST /v1/cold/cool', {
+    id: 'coolOwner',
+    summary: 'Put an owner to sleep now',
+    description:
+      'All its data is written to a segment and verified before it is removed from the ledger. Searches, contexts and the profile are ' +
+      'answered from the segment; any other request for the owner wakes it.',
+    body: PostCold,
+    answer: CooledView,
+    asleep: 'stay',
+    handle: async (deps, { body: { tenant, kind, id } }) => {
+      const state = await coldOf(deps).cool(tenant as TenantId, { kind, id });
+      if (state === null) throw notFound(kind, id);
+      return { state: state === 'kept' ? ('kept' as const) : ('asleep' as const) };
+    },
+  }),
+  coldRoute('POST /v1/cold/wake', {
+    id: 'wakeOwner',
+    summary: 'Wake an owner',
+    description: 'Its data is back in the ledger and the index when the response is sent.',
+    body: PostWaking,
+    answer: WokenView,
+    asleep: 'stay',
+    handle: async (deps, { body: { tenant, kind, id } }) => ({
+      woken: await coldOf(deps).wakeOwner(tenant as TenantId, { kind, id }),
+    }),
+  }),
+  coldRoute('POST /v1/cold/sweep', {
+    id: 'sweepSegments',
+    summary: 'Delete segments that are unknown to this ledger',
+    description:
+      'Such segments remain after an older backup of the ledger was restored. Segments of another installation in the same place would be ' +
+      'deleted, too.',
+    answer: SweptView,
+    asleep: 'stay',
+    handle: async (deps) => ({ deleted: [...(await coldOf(deps).deleteUnknown())] }),
+  }),
+];
+
+function coldOf({ cold }: ConsoleDeps): NonNullable<ConsoleDeps['cold']> {
+  if (cold !== null) return cold;
+  throw problem(
+    'not_configured',
+    'sleeping owners are not enabled; set SLOWWAVE_COLD_DAYS (0: only owners that you name)',
+  );
+}
+
+const coldView = ({ owner, name, state, since, memories, bytes }: Segment) => ({
+  ...owner,
+  ...{ segment: name, since: isoOf(since), memories, bytes },
+  state: state === 'cooling' || state === 'waking' ? state : ('cold' as const),
+});

@@ -12,10 +12,9 @@ import {
 import { type App, type FastifyRequest, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
-import { Ids, idsIn, momentOf, PageFields, sent } from './fields.ts';
+import { Ids, idsIn, mem0Page, momentOf, PageFields, sent } from './fields.ts';
 import { ownerIn } from './owners.ts';
 import { CustomCategories, namesOf } from './project.ts';
-import { mem0Page } from './views.ts';
 
 /** How long a synchronous add may take, in ms. */
 const AT_ONCE_MS = 60_000;

@@ -9,8 +9,15 @@ import {
 } from '@slowwave/http';
 import { addMemories, events } from './add.ts';
 import { type Ask, answerErrorsLikeMem0, asking } from './ask.ts';
-import { deleteOfOwner, entities, resetTenant } from './deletions.ts';
-import { feedback, memoryExports, oneMemory, severalMemories } from './memories.ts';
+import {
+  deleteOfOwner,
+  entities,
+  feedback,
+  memoryExports,
+  oneMemory,
+  resetTenant,
+  severalMemories,
+} from './memories.ts';
 import { project, webhooks } from './project.ts';
 import { listMemories, searchMemories } from './search.ts';
 

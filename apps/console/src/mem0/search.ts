@@ -2,9 +2,20 @@ import { Filters, type GraphView, type MemoryView, Metadata, type SearchResult }
 import type { App, FastifyRequest } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, isMissingReranker, unsupported } from './ask.ts';
-import { also, Extent, Ids, idsIn, type Json, momentOf, SIZE_USUAL, sent } from './fields.ts';
+import {
+  also,
+  Extent,
+  Ids,
+  idsIn,
+  type Json,
+  mem0Memory,
+  mem0Page,
+  mem0Relation,
+  momentOf,
+  SIZE_USUAL,
+  sent,
+} from './fields.ts';
 import { hasOwner, LISTED_MAX, memoriesOf, ownersIn, type Scoped, searchedOwners } from './owners.ts';
-import { mem0Memory, mem0Page, mem0Relation } from './views.ts';
 
 /** The owner may be named beside the filters or in them. */
 const Which = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { spelt } from './filters.ts';
+import { spelt } from './owners.ts';
 
 test.each([
   [

@@ -2,13 +2,13 @@ import { group, type Routes } from '@slowwave/http';
 import { bundleRoutes } from './bundle.ts';
 import { canaryRoutes } from './canaries.ts';
 import { callerRoute, cellRoutes } from './cells.ts';
-import { consolidationRoutes, studyRoutes } from './consolidations.ts';
+import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
-import { keyRoutes, listAudit } from './keys.ts';
-import { memoryRoutes, withdrawMemories } from './memories.ts';
+import { keyRoutes } from './keys.ts';
+import { memoryRoutes } from './memories.ts';
 import { nightRoutes } from './nights.ts';
-import { indexMoveRoutes, operatorRoutes } from './operator.ts';
+import { operatorRoutes } from './operator.ts';
 import { getDrift, getOverview } from './overview.ts';
 import { queuePages } from './queues.ts';
 import { replayRoutes } from './replays.ts';
@@ -18,7 +18,7 @@ import { sessionRoutes, subjectRoutes } from './subjects.ts';
 import { suiteRoutes } from './suites.ts';
 import { taskReads, taskWrites } from './tasks.ts';
 import { undoRoutes } from './undos.ts';
-import { getUsage, holdRoutes, postForecast } from './usage.ts';
+import { holdRoutes, usageRoutes } from './usage.ts';
 import { coldRoutes, getProfile, profileWrites, userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 
@@ -26,13 +26,10 @@ export type { ConsoleDeps } from './deps.ts';
 
 const manage = [
   getOverview,
-  getUsage,
-  postForecast,
+  ...usageRoutes,
   getDrift,
   ...memoryRoutes,
-  withdrawMemories,
   ...consolidationRoutes,
-  ...studyRoutes,
   ...undoRoutes,
   ...nightRoutes,
   ...reviewRoutes,
@@ -53,10 +50,8 @@ export const consoleRoutes =
     await app.register(group('ingest', deps, taskWrites));
     await app.register(group('manage', deps, manage));
     await app.register(
-      group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...holdRoutes, ...keyRoutes, listAudit]),
+      group('admin', deps, [...replayRoutes, ...suiteRoutes, ...canaryRoutes, ...holdRoutes, ...keyRoutes]),
     );
-    await app.register(
-      group('operator', deps, [...operatorRoutes, ...indexMoveRoutes, ...bundleRoutes, ...coldRoutes, ...cellRoutes]),
-    );
+    await app.register(group('operator', deps, [...operatorRoutes, ...bundleRoutes, ...coldRoutes, ...cellRoutes]));
     await app.register(queuePages(deps));
   };

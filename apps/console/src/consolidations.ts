@@ -122,6 +122,30 @@ export const consolidationRoutes = [
       return planView(await preview({ batch: withPolicy(batch, personalData), tried }, waitSignal(reply)));
     },
   }),
+  route('GET /v1/consolidations/:id/graph', {
+    id: 'getStudy',
+    summary: 'Get the graph update of a consolidation',
+    description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
+    params: IdParams,
+    answer: StudyView,
+    handle: async ({ ledger }, { tenant, params }) => studyOf(ledger, tenant, params.id),
+  }),
+  route('POST /v1/consolidations/:id/graph', {
+    id: 'postStudy',
+    summary: 'Update the graph from a consolidation',
+    description:
+      'Starts the study of an applied consolidation that has none, for example because relations were not enabled ' +
+      'then, or retries a parked one. Returns immediately; the study runs in the background.',
+    params: IdParams,
+    answer: { 202: StudyView },
+    handle: async ({ ledger, tools }, { tenant, params: { id } }) => {
+      const consolidation = await ledger.thoughts.get(tenant, id);
+      if (consolidation === null) throw notFound('consolidation', id);
+      // A worker's sweep finds the lane that is due now.
+      if ((await ledger.graph.request(tenant, id, tools.now())) === null) throw nothingToDo(id, consolidation.state);
+      return studyOf(ledger, tenant, id);
+    },
+  }),
 ];
 
 /** They hold for everybody: a key for one user or app neither has nor tries any. */
@@ -279,34 +303,6 @@ const useView = (use: ModelUse) => ({
   completion_tokens: use.completionTokens,
   cost: use.cost,
 });
-
-/** Studies of the graph, by their consolidation. */
-export const studyRoutes = [
-  route('GET /v1/consolidations/:id/graph', {
-    id: 'getStudy',
-    summary: 'Get the graph update of a consolidation',
-    description: 'Returns its study: the statements it added, what it rejected and why, and its cost.',
-    params: IdParams,
-    answer: StudyView,
-    handle: async ({ ledger }, { tenant, params }) => studyOf(ledger, tenant, params.id),
-  }),
-  route('POST /v1/consolidations/:id/graph', {
-    id: 'postStudy',
-    summary: 'Update the graph from a consolidation',
-    description:
-      'Starts the study of an applied consolidation that has none, for example because relations were not enabled ' +
-      'then, or retries a parked one. Returns immediately; the study runs in the background.',
-    params: IdParams,
-    answer: { 202: StudyView },
-    handle: async ({ ledger, tools }, { tenant, params: { id } }) => {
-      const consolidation = await ledger.thoughts.get(tenant, id);
-      if (consolidation === null) throw notFound('consolidation', id);
-      // A worker's sweep finds the lane that is due now.
-      if ((await ledger.graph.request(tenant, id, tools.now())) === null) throw nothingToDo(id, consolidation.state);
-      return studyOf(ledger, tenant, id);
-    },
-  }),
-];
 
 async function studyOf({ graph }: Ledger, tenant: TenantId, id: string) {
   const study = await graph.study(tenant, id);

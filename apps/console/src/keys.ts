@@ -40,6 +40,7 @@ import type { z } from 'zod';
 import { routesOf } from './deps.ts';
 
 const route = routesOf('keys');
+const auditRoute = routesOf('audit');
 
 /** API keys. */
 export const keyRoutes = [
@@ -109,6 +110,20 @@ export const keyRoutes = [
       return keyView(key);
     },
   }),
+  auditRoute('GET /v1/audit', {
+    id: 'listAudit',
+    summary: 'List the audit log, newest first',
+    description:
+      'Lists every request that changes something, reads by admins, sign-ins and refused requests, each within a ' +
+      'second of its response. Repeated refusals of the same kind are listed once a minute. Entries never contain ' +
+      'texts.',
+    query: ListAuditQuery,
+    answer: AuditList,
+    handle: async ({ ledger }, { query, request }) => {
+      const tenant = tenantNamed(request, query.tenant);
+      return listed(await ledger.trail.list(tenant, filterOf(query), pageOf(query)), entryView);
+    },
+  }),
 ];
 
 /** After the first key, every request needs one. If it cannot create keys, nobody could create any more. */
@@ -168,23 +183,6 @@ export function tenantNamed(request: FastifyRequest, named: string | undefined):
     return (named ?? principal.tenant) as TenantId;
   throw problem('scope_missing', 'only admins of the tenant default can manage other tenants');
 }
-
-const auditRoute = routesOf('audit');
-
-export const listAudit = auditRoute('GET /v1/audit', {
-  id: 'listAudit',
-  summary: 'List the audit log, newest first',
-  description:
-    'Lists every request that changes something, reads by admins, sign-ins and refused requests, each within a ' +
-    'second of its response. Repeated refusals of the same kind are listed once a minute. Entries never contain ' +
-    'texts.',
-  query: ListAuditQuery,
-  answer: AuditList,
-  handle: async ({ ledger }, { query, request }) => {
-    const tenant = tenantNamed(request, query.tenant);
-    return listed(await ledger.trail.list(tenant, filterOf(query), pageOf(query)), entryView);
-  },
-});
 
 const filterOf = ({ by, subject, action, outcome, since, until }: z.infer<typeof ListAuditQuery>): TrailFilter =>
   given({ by, subject, action, outcome, since: momentOf(since), until: momentOf(until) });

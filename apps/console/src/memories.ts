@@ -174,6 +174,23 @@ export const memoryRoutes = [
       return { deleted: dryRun ? 0 : result.count, dry_run: dryRun, ...deletedList(result) };
     },
   }),
+  route('DELETE /v1/ids/memories', {
+    id: 'withdrawMemories',
+    summary: 'Withdraw what was said under an agent, run or app',
+    description:
+      'Applies to the memories of all owners that match all of the given ids. A memory that was said nowhere else is deleted, and ' +
+      'can be restored. A memory that was also said elsewhere keeps what was said there; POST /v1/undos/{id}/redo reverts that. ' +
+      `At most about ${WITHDRAWN_MAX} memories per request: repeat it while more is true.`,
+    query: WithdrawQuery,
+    answer: { 200: WithdrawnView, 202: WithdrawnView },
+    handle: async ({ withdrawer }, { tenant, query, reply }) => {
+      const dryRun = query.dry_run === 'true';
+      const how = { dryRun, most: WITHDRAWN_MAX, listed: DELETED_LISTED };
+      const { first, searchable, ...counts } = await withdrawer.withdraw(tenant, namedIdsIn(query), how);
+      if (!searchable) reply.code(202);
+      return { ...counts, dry_run: dryRun, memories: first.map(deletedView) };
+    },
+  }),
 ];
 
 /** Throws unless the key may know of the memory: to one for another user or app it does not exist. */
@@ -306,21 +323,3 @@ export function overtaken(): ProblemError {
     'the memory was changed by another request, or is not at the given version; read it again and retry',
   );
 }
-
-export const withdrawMemories = route('DELETE /v1/ids/memories', {
-  id: 'withdrawMemories',
-  summary: 'Withdraw what was said under an agent, run or app',
-  description:
-    'Applies to the memories of all owners that match all of the given ids. A memory that was said nowhere else is deleted, and ' +
-    'can be restored. A memory that was also said elsewhere keeps what was said there; POST /v1/undos/{id}/redo reverts that. ' +
-    `At most about ${WITHDRAWN_MAX} memories per request: repeat it while more is true.`,
-  query: WithdrawQuery,
-  answer: { 200: WithdrawnView, 202: WithdrawnView },
-  handle: async ({ withdrawer }, { tenant, query, reply }) => {
-    const dryRun = query.dry_run === 'true';
-    const how = { dryRun, most: WITHDRAWN_MAX, listed: DELETED_LISTED };
-    const { first, searchable, ...counts } = await withdrawer.withdraw(tenant, namedIdsIn(query), how);
-    if (!searchable) reply.code(202);
-    return { ...counts, dry_run: dryRun, memories: first.map(deletedView) };
-  },
-});

@@ -18,7 +18,7 @@ import { type ConsoleDeps, routesOf } from './deps.ts';
 const route = routesOf('manage');
 const ceilingsRoute = routesOf('keys');
 
-/** The state of the installation, and the daily limits of tenants. */
+/** The state of the installation, the daily limits of tenants, and how the index goes over to another embedder. */
 export const operatorRoutes = [
   route('GET /v1/doctor', {
     id: 'getDoctor',
@@ -81,28 +81,6 @@ export const operatorRoutes = [
       return ceilingsOf(deps, params.id);
     },
   }),
-];
-
-async function ceilingsOf({ ledger, ceilings }: ConsoleDeps, tenant: string): Promise<CeilingsView> {
-  const own = await ledger.settings.ceilings(tenant as TenantId);
-  const { tokensPerDay, costPerDay } = own ?? ceilings;
-  return { tenant, tokens_per_day: tokensPerDay, cost_per_day: costPerDay, own: own !== null };
-}
-
-/** What is said about a failing model says what to do. Work waits for it, and nothing is lost: a warning. */
-const findingOf = ({ use, model, last_call: last }: ModelView): ExaminationView['findings'] =>
-  last?.problem == null
-    ? []
-    : [
-        {
-          ...{ check: 'models', severity: 'warning', count: 1, examples: [] },
-          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); work that needs it waits, unless the model has a fallback`,
-          remedy: last.problem.message,
-        },
-      ];
-
-/** The index goes over to another embedder. */
-export const indexMoveRoutes = [
   route('GET /v1/index/move', {
     id: 'getIndexMove',
     summary: 'Get the progress of the move to another embedding model',
@@ -133,6 +111,24 @@ export const indexMoveRoutes = [
     handle: ({ moves }, { body }) => refusedOr(async () => answerOf(await changed(moves, body.state, body.force))),
   }),
 ];
+
+async function ceilingsOf({ ledger, ceilings }: ConsoleDeps, tenant: string): Promise<CeilingsView> {
+  const own = await ledger.settings.ceilings(tenant as TenantId);
+  const { tokensPerDay, costPerDay } = own ?? ceilings;
+  return { tenant, tokens_per_day: tokensPerDay, cost_per_day: costPerDay, own: own !== null };
+}
+
+/** What is said about a failing model says what to do. Work waits for it, and nothing is lost: a warning. */
+const findingOf = ({ use, model, last_call: last }: ModelView): ExaminationView['findings'] =>
+  last?.problem == null
+    ? []
+    : [
+        {
+          ...{ check: 'models', severity: 'warning', count: 1, examples: [] },
+          what: `the last call of the ${use} model ${model} failed (${last.problem.code}); work that needs it waits, unless the model has a fallback`,
+          remedy: last.problem.message,
+        },
+      ];
 
 function changed(moves: ConsoleDeps['moves'], state: PatchIndexMove['state'], force: boolean): Promise<IndexMove> {
   if (state === 'switched') return moves.switch({ force });

@@ -38,39 +38,56 @@ const USUAL_DAYS = 7;
 /** A file has more rows than a page. */
 const CSV_ROWS_MAX = 100_000;
 
-export const getUsage = route('GET /v1/usage', {
-  id: 'getUsage',
-  summary: 'Get what model calls used and cost',
-  description:
-    'Adds up every chat model call: tokens as counted by the provider, cost by the price list at that time, and duration. ' +
-    'Daily sums are kept forever. format=csv returns all rows at once. See docs/costs.md.',
-  query: UsageQuery,
-  answer: {
-    200: {
-      description: 'The sums of each group',
-      content: { 'application/json': { schema: UsageReport }, 'text/csv': { schema: z.string() } },
+/** What models used and cost, and will. */
+export const usageRoutes = [
+  route('GET /v1/usage', {
+    id: 'getUsage',
+    summary: 'Get what model calls used and cost',
+    description:
+      'Adds up every chat model call: tokens as counted by the provider, cost by the price list at that time, and duration. ' +
+      'Daily sums are kept forever. format=csv returns all rows at once. See docs/costs.md.',
+    query: UsageQuery,
+    answer: {
+      200: {
+        description: 'The sums of each group',
+        content: { 'application/json': { schema: UsageReport }, 'text/csv': { schema: z.string() } },
+      },
     },
-  },
-  bounds: { by: 'query', apps: true },
-  handle: async ({ ledger, tools }, { query, request, reply }) => {
-    const tenant = tenantNamed(request, query.tenant);
-    const asked = askedBy(query, tools.now());
-    const times = { from: isoOf(asked.from), to: isoOf(asked.to) };
-    if (query.format === 'csv') {
-      const rows = await ledger.usage.report(tenant, asked, { limit: CSV_ROWS_MAX, offset: 0 });
-      return reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="usage.csv"')
-        .serializer((text: unknown) => String(text))
-        .send(csvOf(rows.map(rowView), asked.groups));
-    }
-    const { limit } = query;
-    const offset = offsetIn(query.cursor);
-    const rows = await ledger.usage.report(tenant, asked, { limit: limit + 1, offset });
-    const next_cursor = rows.length > limit ? String(offset + limit) : null;
-    return { ...times, results: rows.slice(0, limit).map(rowView), next_cursor };
-  },
-});
+    bounds: { by: 'query', apps: true },
+    handle: async ({ ledger, tools }, { query, request, reply }) => {
+      const tenant = tenantNamed(request, query.tenant);
+      const asked = askedBy(query, tools.now());
+      const times = { from: isoOf(asked.from), to: isoOf(asked.to) };
+      if (query.format === 'csv') {
+        const rows = await ledger.usage.report(tenant, asked, { limit: CSV_ROWS_MAX, offset: 0 });
+        return reply
+          .type('text/csv; charset=utf-8')
+          .header('content-disposition', 'attachment; filename="usage.csv"')
+          .serializer((text: unknown) => String(text))
+          .send(csvOf(rows.map(rowView), asked.groups));
+      }
+      const { limit } = query;
+      const offset = offsetIn(query.cursor);
+      const rows = await ledger.usage.report(tenant, asked, { limit: limit + 1, offset });
+      const next_cursor = rows.length > limit ? String(offset + limit) : null;
+      return { ...times, results: rows.slice(0, limit).map(rowView), next_cursor };
+    },
+  }),
+  route('POST /v1/usage/forecast', {
+    id: 'postForecast',
+    summary: 'Forecast what consolidating messages will use and cost',
+    description:
+      'Based on what the tenant’s consolidations used in the last 35 days, per consolidation and per token read. ' +
+      'Calls no model and stores nothing. Does not include summaries, what-ifs and retries.',
+    body: PostForecast,
+    answer: ForecastView,
+    handle: async (deps, { body, request }) => {
+      const { messages = 0, owners, live } = body;
+      const work = { tokens: tokensOf(body), messages, owners, live };
+      return forecastView(await forecastOf(deps, tenantNamed(request, body.tenant), work));
+    },
+  }),
+];
 
 function askedBy(query: z.infer<typeof UsageQuery>, now: Millis): UsageAsked {
   const { group_by: groups, user_id: userId, app_id: appId, key_id: keyId, step, model, cause } = query;
@@ -157,21 +174,6 @@ function csvOf(rows: readonly UsageRowView[], groups: readonly UsageGroup[]): st
 
 /** Of English, about. */
 const CHARS_PER_TOKEN = 4;
-export const postForecast = route('POST /v1/usage/forecast', {
-  id: 'postForecast',
-  summary: 'Forecast what consolidating messages will use and cost',
-  description:
-    'Based on what the tenant’s consolidations used in the last 35 days, per consolidation and per token read. ' +
-    'Calls no model and stores nothing. Does not include summaries, what-ifs and retries.',
-  body: PostForecast,
-  answer: ForecastView,
-  handle: async (deps, { body, request }) => {
-    const { messages = 0, owners, live } = body;
-    const work = { tokens: tokensOf(body), messages, owners, live };
-    return forecastView(await forecastOf(deps, tenantNamed(request, body.tenant), work));
-  },
-});
-
 /** null: by the number of messages. */
 function tokensOf({ tokens, characters }: z.infer<typeof PostForecast>): number | null {
   if (tokens !== undefined) return tokens;

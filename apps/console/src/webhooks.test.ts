@@ -1,6 +1,6 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { consoleBench } from '../testing/bench.ts';
+import { consoleBench } from './testing/bench.ts';
 
 const hook = { url: 'https://receiver.example/hook', events: ['memory.added', 'memory.added'], name: ' crm ' };
 

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { manifestIn } from '../bundle/folder.ts';
+import { manifestIn, save } from '../bundle/folder.ts';
 import { check, type Loaded, load, loadErasures, loadSettings } from '../bundle/load.ts';
-import { save } from '../bundle/save.ts';
 import { type Call, type Command, type Given, OWNER } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table, tracked } from '../output.ts';

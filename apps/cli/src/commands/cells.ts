@@ -101,5 +101,5 @@ without memories. Neither can be undone; if the cell comes back, it serves no re
     later: LATER,
     concurrency: CONCURRENCY,
   },
-  run: async (call) => (await import('../cells/lost.ts')).loseCell(call),
+  run: async (call) => (await import('../cells/acts.ts')).loseCell(call),
 };

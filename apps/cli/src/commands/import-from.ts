@@ -5,10 +5,10 @@ import type { ForecastView, RelationView } from '@slowwave/contracts';
 import { listUpTo } from '../api.ts';
 import { type Call, type Outcome, oneOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { forecastText } from '../forecast-text.ts';
+import { forecastText } from './usage.ts';
 import { table, tracked } from '../output.ts';
 import type { Fact, Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
-import { ORIGINS, type Origin, READERS } from '../sources/index.ts';
+import { ORIGINS, type Origin, READERS } from '../sources/readers.ts';
 import { itemsInFile, memoriesOf, postMemories } from './import.ts';
 
 export const FROM_OPTIONS = {

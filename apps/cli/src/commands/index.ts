@@ -1,10 +1,33 @@
 import type { Command } from '../command.ts';
-import { assessSuiteCommand, sampleSuiteCommand } from './assess.ts';
-import { auditCommand } from './audit.ts';
-import { backupCommand, restoreCommand } from './backup.ts';
-import { batchesCommand, flushCommand, tailCommand } from './batches.ts';
+import {
+  assessSuiteCommand,
+  sampleSuiteCommand,
+  ciSuiteCommand,
+  exportSuiteCommand,
+  importSuiteCommand,
+  listSuitesCommand,
+  recordSuiteCommand,
+  runSuiteCommand,
+  showSuiteCommand,
+} from './suites.ts';
+import {
+  auditCommand,
+  ceilingsCommand,
+  createKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from './keys.ts';
+import {
+  backupCommand,
+  restoreCommand,
+  promoteCommand,
+  rebuildIndexCommand,
+  rebuildQueueCommand,
+} from './maintenance.ts';
+import { batchesCommand, flushCommand, tailCommand, showCommand } from './batches.ts';
 import { exportCommand, importCommand } from './bundle.ts';
-import { calibrateModelsCommand } from './calibrate.ts';
+import { calibrateModelsCommand, loadEmbedderCommand, checkModelsCommand } from './models.ts';
 import {
   listCanariesCommand,
   promoteCanaryCommand,
@@ -25,14 +48,9 @@ import {
 } from './cells.ts';
 import { coolCommand, listColdCommand, sweepColdCommand, wakeCommand } from './cold.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
-import { loadEmbedderCommand } from './embedder.ts';
-import { eraseCommand } from './erase.ts';
-import { graphCommand } from './graph.ts';
-import { holdsCommand, releaseHoldCommand } from './holds.ts';
-import { importMem0Command } from './import.ts';
-import { ceilingsCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './keys.ts';
-import { mcpCommand } from './mcp.ts';
 import {
+  eraseCommand,
+  graphCommand,
   addCommand,
   contextCommand,
   exportUserCommand,
@@ -40,8 +58,13 @@ import {
   memoriesCommand,
   searchCommand,
   usersCommand,
+  profileCommand,
+  putLineCommand,
+  takeLineCommand,
 } from './memories.ts';
-import { checkModelsCommand } from './models.ts';
+import { holdsCommand, releaseHoldCommand, planCommand, usageCommand } from './usage.ts';
+import { importMem0Command } from './import.ts';
+import { mcpCommand } from './mcp.ts';
 import {
   abandonIndexCommand,
   backToIndexCommand,
@@ -50,27 +73,21 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
-import { applyNightCommand, discardNightCommand, nightsCommand, withoutNightsCommand } from './nights.ts';
-import { planCommand } from './plan.ts';
-import { profileCommand, putLineCommand, takeLineCommand } from './profile.ts';
-import { promoteCommand } from './promote.ts';
-import { rebuildIndexCommand, rebuildQueueCommand } from './rebuild.ts';
+import {
+  applyNightCommand,
+  discardNightCommand,
+  nightsCommand,
+  withoutNightsCommand,
+  approveCommand,
+  rejectCommand,
+  reviewsCommand,
+  redoCommand,
+  rollbackCommand,
+  undoCommand,
+} from './decisions.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
-import { approveCommand, rejectCommand, reviewsCommand } from './reviews.ts';
 import { endRunCommand, runStateCommand, runsCommand } from './runs.ts';
 import { setSettingCommand, settingsCommand } from './settings.ts';
-import { showCommand } from './show.ts';
-import {
-  ciSuiteCommand,
-  exportSuiteCommand,
-  importSuiteCommand,
-  listSuitesCommand,
-  recordSuiteCommand,
-  runSuiteCommand,
-  showSuiteCommand,
-} from './suites.ts';
-import { redoCommand, rollbackCommand, undoCommand } from './undo.ts';
-import { usageCommand } from './usage.ts';
 import {
   createWebhookCommand,
   deleteWebhookCommand,

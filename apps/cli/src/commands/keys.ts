@@ -1,9 +1,26 @@
-import { type CeilingsView, KeyScope, type KeyView, type KeyWithSecret } from '@slowwave/contracts';
+import {
+  type CeilingsView,
+  KeyScope,
+  type KeyView,
+  type KeyWithSecret,
+  type AuditEntryView,
+  AuditOutcome,
+} from '@slowwave/contracts';
 import type { z } from 'zod';
 import { listUpTo, ofTenant } from '../api.ts';
-import { type Command, countOf, type Given, type Outcome, pathWord, present, TENANT } from '../command.ts';
+import {
+  type Command,
+  countOf,
+  type Given,
+  type Outcome,
+  pathWord,
+  present,
+  TENANT,
+  momentOf,
+  oneOf,
+} from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { pairs, table } from '../output.ts';
+import { pairs, table, type Column, LIMIT, listing } from '../output.ts';
 
 // None of these commands sets `writes`: keys do not concern the queue, so a server may use the folder meanwhile.
 
@@ -166,3 +183,42 @@ const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own 
     ['cost a day', cost ?? 'no limit'],
     ['set for', own ? 'this tenant' : 'all tenants'],
   ]);
+
+export const auditCommand: Command = {
+  name: 'audit',
+  summary: 'List the audit log, newest first.',
+  about: `Lists changes, reads by admins, sign-ins and refused requests, as far as SLOWWAVE_AUDIT
+has them recorded. Requires a key with the scope admin.`,
+  options: {
+    by: { value: 'KEY', about: 'Only actions of this key, or of operator, loopback, offline or nobody.' },
+    subject: { value: 'ID', about: 'Only actions on this user, memory, batch, key, ….' },
+    action: { value: 'ROUTE', about: 'Only this route, e.g. "DELETE /v1/users/{id}".' },
+    outcome: { value: 'OUTCOME', about: `Only what was ${AuditOutcome.options.join(', ')}.` },
+    since: { value: 'MOMENT', about: 'Only since this time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d.' },
+    until: { value: 'MOMENT', about: 'Only before this time.' },
+    tenant: TENANT,
+    limit: LIMIT,
+  },
+  run: async (call) => {
+    const { given } = call;
+    const query = {
+      by: given.text('by'),
+      subject: given.text('subject'),
+      action: given.text('action'),
+      outcome: oneOf(given, 'outcome', AuditOutcome.options),
+      since: momentOf(given, 'since'),
+      until: momentOf(given, 'until'),
+      tenant: given.text('tenant'),
+    };
+    const { items: entries, more, text } = await listing(call, { path: '/v1/audit', query, columns: AUDIT_COLUMNS });
+    return { value: { entries, more }, text: entries.length === 0 ? 'No entries found.' : text };
+  },
+};
+
+const AUDIT_COLUMNS: readonly Column<AuditEntryView>[] = [
+  { name: 'at', of: ({ at }) => at },
+  { name: 'by', of: ({ by, session }) => (session ? `${by} (signed in)` : by) },
+  { name: 'action', of: ({ action }) => action },
+  { name: 'subject', of: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`) },
+  { name: 'outcome', of: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
+];

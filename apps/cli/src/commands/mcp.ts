@@ -20,7 +20,7 @@ folder of this machine. With --user the model only sees that user.`,
   },
   run: async (call) => {
     // Loaded only here: no other command needs the protocol.
-    const { serveMcp } = await import('../mcp/serve.ts');
+    const { serveMcp } = await import('../mcp.ts');
     await serveMcp(call);
     return null;
   },

@@ -1,9 +1,35 @@
 import { readFile } from 'node:fs/promises';
-import type { BatchView, ContextResult, HistoryEvent, MemoryView, SearchResult, UserList } from '@slowwave/contracts';
+import type {
+  BatchView,
+  ContextResult,
+  HistoryEvent,
+  MemoryView,
+  SearchResult,
+  UserList,
+  ProfileView,
+  GraphView,
+  RelationView,
+  ErasureAccepted,
+  ErasureView,
+} from '@slowwave/contracts';
 import type { z } from 'zod';
-import { type Command, countOf, type Given, momentOf, OWNER, ownerOf, pathWord, present } from '../command.ts';
+import {
+  type Command,
+  countOf,
+  type Given,
+  momentOf,
+  OWNER,
+  ownerOf,
+  pathWord,
+  present,
+  oneOf,
+  type Call,
+  isOffline,
+} from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, table } from '../output.ts';
+import { type Column, LIMIT, listing, table, MORE } from '../output.ts';
+import { withQuery } from '../api.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const WAIT_MS = 60_000;
 
@@ -190,3 +216,149 @@ export const exportUserCommand: Command = {
     };
   },
 };
+
+export const profileCommand: Command = {
+  name: 'profile',
+  usage: '<user>',
+  summary: 'Show the profile of a user, slot by slot.',
+  run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(call.given.words))),
+};
+
+export const putLineCommand: Command = {
+  name: 'profile put',
+  usage: '<user> <slot> <text or memory>',
+  summary: 'Put a line into a slot of a profile. Nights do not change it.',
+  about: 'A word that starts with mem_ is the id of an existing memory; anything else is stored as a new memory.',
+  writes: true,
+  run: async (call) => {
+    const [user = '', slot = '', line = ''] = call.given.words;
+    const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
+    return shown(await call.ask<ProfileView>('PUT', pathOf([user, slot]), body));
+  },
+};
+
+export const takeLineCommand: Command = {
+  name: 'profile take',
+  usage: '<user> <slot> <memory>',
+  summary: 'Remove a line from a profile for good. The memory stays.',
+  writes: true,
+  run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(call.given.words))),
+};
+
+const pathOf = ([user = '', ...rest]: readonly string[]): string =>
+  ['/v1/users', ...[user, 'profile', ...rest].map(encodeURIComponent)].join('/');
+
+function shown(profile: ProfileView) {
+  const lines = profile.slots.flatMap(({ name, lines: of }) => of.map((line) => ({ slot: name, ...line })));
+  const left = profile.slots
+    .filter(({ left_out }) => left_out > 0)
+    .map(({ name, left_out }) => `${left_out} of ${name}`);
+  const note = left.length === 0 ? '' : `\n\nNot shown for lack of room: ${left.join(', ')}.`;
+  const text =
+    lines.length === 0 ? `The profile of ${profile.user_id} is empty.` : `${table(LINE_COLUMNS, lines)}${note}`;
+  return { value: profile, text };
+}
+
+type Line = ProfileView['slots'][number]['lines'][number] & { readonly slot: string };
+
+const LINE_COLUMNS: readonly Column<Line>[] = [
+  { name: 'slot', of: ({ slot }) => slot },
+  { name: 'line', of: ({ memory }) => memory },
+  { name: 'by', of: ({ by }) => by },
+  { name: 'memory', of: ({ memory_id }) => memory_id },
+];
+
+const FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
+const LIMIT_USUAL = 200;
+const LIMIT_MAX = 1_000;
+
+export const graphCommand: Command = {
+  name: 'graph',
+  summary: "Show or draw an owner's graph: entities and their relations.",
+  about: `slowwave graph --user ann --format svg > ann.svg draws it; dot is for Graphviz, mermaid for
+Markdown.`,
+  options: {
+    ...OWNER,
+    format: { value: 'FORMAT', about: `${FORMATS.join(', ')}. Default: table.` },
+    'as-of': { value: 'MOMENT', about: 'Show what was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
+    ended: { value: null, about: 'Also relations that have ended.' },
+    limit: { value: 'N', about: `Maximum number of relations. Default: ${LIMIT_USUAL}.` },
+  },
+  run: async ({ given, out, ask }) => {
+    const format = oneOf(given, 'format', FORMATS) ?? 'table';
+    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
+    const time = { as_of: momentOf(given, 'as-of'), ended: given.flag('ended') ? 'true' : null };
+    const query = { ...ownerOf(given), ...time, limit };
+    if (format !== 'table' && !out.json)
+      return { value: null, text: await ask<string>('GET', withQuery('/v1/graph', { ...query, format })) };
+    const graph = await ask<GraphView>('GET', withQuery('/v1/graph', query));
+    return { value: graph, text: graphText(graph) };
+  },
+};
+
+function graphText({ relations, truncated }: GraphView): string {
+  if (relations.length === 0) return 'No relations found.';
+  return table(RELATION_COLUMNS, relations) + (truncated ? MORE : '');
+}
+
+const RELATION_COLUMNS: readonly Column<RelationView>[] = [
+  { name: 'source', of: ({ source }) => source.name },
+  { name: 'relationship', of: ({ relationship }) => relationship },
+  { name: 'destination', of: ({ destination }) => destination.name },
+  { name: 'since', of: ({ valid_from }) => dayOf(valid_from) },
+  { name: 'until', of: ({ invalid_at }) => (invalid_at === null ? '' : dayOf(invalid_at)) },
+  { name: 'said', of: ({ confirmations }) => confirmations + 1 },
+  { name: 'id', of: ({ id }) => id },
+];
+
+export const eraseCommand: Command = {
+  name: 'erase',
+  usage: '[user id]',
+  writes: true,
+  summary: 'Erase a user, an agent or a run: everything it owns and everything derived from it.',
+  about: `This cannot be undone and therefore requires --yes. A worker erases in the background; offline
+the erasure is only requested, and runs once a worker runs. Backups are not changed. Erasing an
+agent or a run keeps what users own: only what was said without a user is erased.`,
+  options: {
+    agent: { value: 'ID', about: 'An agent instead of a user,' },
+    run: { value: 'ID', about: 'or a run.' },
+    yes: { value: null, about: 'Confirm the erasure.' },
+    'no-wait': { value: null, about: 'Do not wait for completion.' },
+  },
+  run: async (call) => {
+    const { given, ask } = call;
+    const { kind, id } = erasedBy(given);
+    if (!given.flag('yes'))
+      throw new UsageError(`expected --yes: this permanently erases everything that ${kind} ${id} owns`, 'erase');
+    const accepted = await ask<z.infer<typeof ErasureAccepted>>('DELETE', `/v1/${kind}s/${encodeURIComponent(id)}`);
+    if (given.flag('no-wait') || isOffline(call))
+      return { value: accepted, text: `Erasure ${accepted.erasure_id} requested; a worker will run it.` };
+    const erasure = await follow(call, accepted.status_url);
+    return { value: erasure, text: erasureText(erasure) };
+  },
+};
+
+/** Exactly one owner: an erasure by mistake cannot be undone. */
+function erasedBy(given: Given): { readonly kind: string; readonly id: string } {
+  const [user = null] = given.words;
+  const named = Object.entries({ user, agent: given.text('agent'), run: given.text('run') });
+  const [one, ...more] = named.flatMap(([kind, id]) => (id === null ? [] : [{ kind, id }]));
+  if (one !== undefined && more.length === 0) return one;
+  throw new UsageError('expected one of a user id, --agent, --run', 'erase');
+}
+
+const POLL_MS = 500;
+
+async function follow({ ask, cancel }: Call, path: string): Promise<ErasureView> {
+  for (;;) {
+    const erasure = await ask<ErasureView>('GET', path);
+    if (erasure.state === 'erased') return erasure;
+    await sleep(POLL_MS, null, { signal: cancel });
+  }
+}
+
+function erasureText({ id, counts, remains }: ErasureView): string {
+  const erased = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
+  const rest = remains.map((one) => `\n  remaining: ${one}`).join('');
+  return `Erased (${id}): ${erased.length === 0 ? 'there was nothing' : erased.join(', ')}.${rest}`;
+}

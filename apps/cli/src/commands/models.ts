@@ -1,9 +1,10 @@
 import { type Call, type Command, countOf } from '../command.ts';
 import { EXIT } from '../exit.ts';
-import { budgetOf, MINUTE_MS, MINUTES_MAX, SYSTEM_CLOCK } from '../models/budget.ts';
-import type { Trial } from '../models/trial.ts';
-import { table, tracked } from '../output.ts';
+import { budgetOf, MINUTE_MS, MINUTES_MAX, SYSTEM_CLOCK, type Trial } from '../models/trial.ts';
+import { table, tracked, type Output } from '../output.ts';
 import { quietLog } from '../stores.ts';
+import type { Calibration, LanguageCosines } from '@slowwave/engine';
+import type { OpenEmbedder } from '@slowwave/adapters/assemble';
 
 export const checkModelsCommand: Command = {
   name: 'models check',
@@ -68,3 +69,88 @@ function sentenceOn({ tried, verdict, came, advice }: Trial): readonly string[] 
   if (advice === null) return [];
   return [verdict === 'failed' ? `${tried}: ${advice}` : `${tried}: ${came}; ${advice}`];
 }
+
+export const calibrateModelsCommand: Command = {
+  name: 'models calibrate',
+  on: 'stores',
+  summary: 'Measure the distances of the embedding model between texts, and show the derived thresholds.',
+  about: `Needs no running server and no ledger. Embeds built-in sentences in six languages, as a server
+does when it first uses a model, and changes nothing. A model that knows a language puts questions
+nearer to their answers than to other facts.`,
+  run: async (call) => {
+    const calibration = await calibrated(call);
+    return { value: calibration, text: calibrationText(calibration, call.config.embeddingModel === null) };
+  },
+};
+
+async function calibrated({ config, out, cancel }: Call): Promise<Calibration> {
+  const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
+  const { calibrate } = await import('@slowwave/engine');
+  const log = await quietLog(config);
+  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const embedder = await openEmbedder(config, log, { meter, models: null });
+  try {
+    await embedderLoaded(out, embedder.ready);
+    return await calibrate(embedder, cancel);
+  } finally {
+    await embedder.close();
+  }
+}
+
+function calibrationText({ languages, near, pair, vectors }: Calibration, isBuiltin: boolean): string {
+  const list = table<LanguageCosines>(
+    [
+      { name: 'language', of: ({ language }) => language },
+      { name: 'known', of: ({ isKnown, told }) => `${isKnown ? 'yes' : 'no'}, ${told.toFixed(2)}` },
+      { name: 'unrelated facts', of: ({ unrelated, unrelatedMost }) => spread(unrelated, unrelatedMost) },
+      { name: 'a change', of: ({ updateLeast, update }) => spread(updateLeast, update) },
+      { name: 'other words', of: ({ same }) => same.toFixed(2) },
+      { name: 'other answers', of: ({ apart, apartMost }) => spread(apart, apartMost) },
+      { name: 'the answer', of: ({ answer }) => answer.toFixed(2) },
+    ],
+    languages,
+  );
+  if (isBuiltin) return `${list}\n\nServers use fixed values for the builtin vectors.`;
+  const { words, wordsOfMessages, questions } = vectors;
+  return `${list}
+
+From a cosine of ${near.toFixed(2)} a memory may be what a fact changes, and of ${pair.toFixed(2)} one of two facts said together the other.
+Words have ${words.toFixed(2)} of the score of memories, and ${wordsOfMessages.toFixed(2)} of that of messages.
+The cut reads ${questions.apart.toFixed(2)} as unrelated to a question, and ${questions.answer.toFixed(2)} as an answer.`;
+}
+
+const spread = (one: number, other: number): string => `${one.toFixed(2)} to ${other.toFixed(2)}`;
+
+const MEGABYTE = 1_000_000;
+
+export const loadEmbedderCommand: Command = {
+  name: 'load embedder',
+  on: 'stores',
+  summary: 'Download and load the embedding model that runs in the process.',
+  about: `For SLOWWAVE_EMBEDDING_MODEL=local. The model is downloaded to the data folder, where servers find
+it, and tried once. If the command is stopped, run it again to continue. Servers do the same at startup.`,
+  run: async ({ config, out }) => {
+    const { localModel } = config;
+    if (localModel === null) {
+      const note = 'the configured embedding model does not run in the process, so there is nothing to load';
+      return { value: { fingerprint: null, note }, text: note };
+    }
+    const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
+    const log = await quietLog(config);
+    const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+    const embedder = await openEmbedder(config, log, { meter: observer.meter, models: null });
+    try {
+      await embedderLoaded(out, embedder.ready);
+      const { fingerprint, dimensions } = embedder.documents;
+      return { value: { fingerprint, dimensions }, text: `${fingerprint} is loaded and answers.` };
+    } finally {
+      await embedder.close();
+    }
+  },
+};
+
+/** Waits until the embedder can be asked, and shows how far its download is. */
+export const embedderLoaded = (out: Output, ready: OpenEmbedder['ready']): Promise<void> =>
+  tracked(out, { title: 'download the embedding model', unit: 'MB' }, ({ update }) =>
+    ready((done, total) => update(Math.floor(done / MEGABYTE), Math.ceil(total / MEGABYTE))),
+  );

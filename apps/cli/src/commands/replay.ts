@@ -15,7 +15,7 @@ import {
   USER,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { forecastText } from '../forecast-text.ts';
+import { forecastText } from './usage.ts';
 import { tracked } from '../output.ts';
 
 export const replayCommand: Command = {

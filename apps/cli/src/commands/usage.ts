@@ -1,6 +1,14 @@
-import { UsageCause, UsageGroup, type UsageReport, type UsageRowView } from '@slowwave/contracts';
-import { type Command, momentOf, OptionError, oneOf, TENANT } from '../command.ts';
+import {
+  UsageCause,
+  UsageGroup,
+  type UsageReport,
+  type UsageRowView,
+  type HoldView,
+  type ForecastView,
+} from '@slowwave/contracts';
+import { type Command, momentOf, OptionError, oneOf, TENANT, pathWord } from '../command.ts';
 import { type Column, LIMIT, listing } from '../output.ts';
+import { ofTenant } from '../api.ts';
 
 export const usageCommand: Command = {
   name: 'usage',
@@ -79,3 +87,76 @@ const SUMS: readonly Column<UsageRowView>[] = [
   { name: 'their tokens', of: ({ unanswered: { prompt_tokens: a, completion_tokens: b } }) => a + b },
   { name: 'their cost', of: ({ unanswered }) => money(unanswered.cost) },
 ];
+
+export const holdsCommand: Command = {
+  name: 'holds',
+  summary: 'List users, apps and keys that are held because they used far more than usual, newest first.',
+  options: { tenant: TENANT, limit: LIMIT },
+  run: async (call) => {
+    const query = { tenant: call.given.text('tenant') };
+    const { items: holds, more, text } = await listing(call, { path: '/v1/holds', query, columns: HOLD_COLUMNS });
+    return { value: { holds, more }, text: holds.length === 0 ? 'Nobody is held.' : text };
+  },
+};
+
+export const releaseHoldCommand: Command = {
+  name: 'holds release',
+  usage: '<hold>',
+  summary: 'Release a hold: waiting work continues, and there is no second hold today.',
+  writes: true,
+  options: { tenant: TENANT },
+  run: async (call) => {
+    const hold = await call.ask<HoldView>('POST', ofTenant(`/v1/holds/${pathWord(call)}/release`, call));
+    return {
+      value: hold,
+      text: `The ${hold.kind} ${hold.of} is released. Waiting work continues within five minutes.`,
+    };
+  },
+};
+
+const HOLD_COLUMNS: readonly Column<HoldView>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'of', of: ({ kind, of }) => `${kind} ${of}` },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'used', of: ({ used, measure }) => `${used.toLocaleString('en')} ${measure}` },
+  { name: 'limit', of: ({ limit }) => limit.toLocaleString('en') },
+  { name: 'held', of: ({ held_at }) => held_at },
+];
+
+export const planCommand: Command = {
+  name: 'plan',
+  summary: 'Estimate the resources for a number of users: processes, stores, disks, tokens and cost.',
+  about: `Uses no server and no ledger: it extrapolates from the measurements in docs/scale.md. The cost
+of machines is not included.`,
+  on: 'server',
+  options: {
+    users: { value: 'N', about: 'Number of active users.' },
+    'messages-per-day': { value: 'N', about: 'Messages per user and day, including answers.' },
+    model: { value: 'NAME', about: 'The chat model, for its price.' },
+    dimensions: { value: 'N', about: 'Dimensions of the embedding model. Default: 1536.' },
+    gap: { value: 'SECONDS', about: 'Time between two exchanges in a conversation, in seconds. Default: 60.' },
+    months: { value: 'N', about: 'How long the disks should last, in months. Default: 12.' },
+    asleep: { value: 'PERCENT', about: 'Percentage of users that sleep, see docs/cold.md. Default: 0.' },
+    'prompt-price': { value: 'PRICE', about: 'Price per million prompt tokens, if the model has no list price,' },
+    'completion-price': { value: 'PRICE', about: 'and price per million completion tokens.' },
+    'embedding-price': { value: 'PRICE', about: 'Price per million embedded tokens. Default: not counted.' },
+  },
+  run: async (call) => (await import('../capacity.ts')).planCapacity(call),
+};
+
+/** "about 120,000 ± 9,000 tokens". */
+export function forecastText({ tokens, cost, basis }: ForecastView): string {
+  const used = `about ${rounded(tokens.about)} ± ${rounded(tokens.plus_minus)} tokens`;
+  const money =
+    cost === null ? '' : ` and ${amount(cost.about)} ± ${amount(cost.plus_minus)} in the currency of the prices`;
+  const from =
+    basis.owners === 0
+      ? ' (a guess: there are no past consolidations)'
+      : ` (from ${basis.consolidations} consolidations of ${basis.owners} owners)`;
+  return `${used}${money}${from}`;
+}
+
+/** To two places: more would look surer than it is. */
+const PLACES = 2;
+const rounded = (tokens: number): string => Number(tokens.toPrecision(PLACES)).toLocaleString('en');
+const amount = (cost: number): string => cost.toLocaleString('en', { maximumSignificantDigits: PLACES });

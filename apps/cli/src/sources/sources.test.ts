@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
 import { readChatgpt, readClaude } from './chats.ts';
 import type { Found } from './found.ts';
-import { readHindsight } from './hindsight.ts';
-import { readLangmem } from './langmem.ts';
-import { readLetta } from './letta.ts';
-import { readZep } from './zep.ts';
+import { readHindsight, readLangmem, readLetta, readZep } from './readers.ts';
 
 const file = (name: string, value: unknown) => new Map([[name, value]]);
 

@@ -1,0 +1,238 @@
+import { ReviewState, type ReviewView, type NightSummary, type NightView, type UndoReport } from '@slowwave/contracts';
+import { ofTenant } from '../api.ts';
+import { type Command, oneOf, pathWord, present, TENANT, momentOf, type Outcome } from '../command.ts';
+import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { CommandError, EXIT, UsageError } from '../exit.ts';
+
+export const reviewsCommand: Command = {
+  name: 'reviews',
+  summary: 'List the operations that need approval, newest first.',
+  options: {
+    state: { value: 'STATE', about: `One of ${ReviewState.options.join(', ')}. Default: pending.` },
+    user: { value: 'ID', about: 'Only memories of this user.' },
+    tenant: TENANT,
+    limit: LIMIT,
+  },
+  run: async (call) => {
+    const { given } = call;
+    const state = oneOf(given, 'state', ReviewState.options) ?? 'pending';
+    const query = { state, user_id: given.text('user'), tenant: given.text('tenant') };
+    const { items: reviews, more, text } = await listing(call, { path: '/v1/reviews', query, columns: REVIEW_COLUMNS });
+    return { value: { reviews, more }, text: reviews.length === 0 ? `No review is ${state}.` : text };
+  },
+};
+
+export const approveCommand: Command = {
+  name: 'approve',
+  usage: '<review>',
+  summary: 'Approve what a review proposes; with --text, use another text than the proposed one.',
+  options: { text: { value: 'TEXT', about: 'The text to remember instead.' }, tenant: TENANT },
+  writes: true,
+  run: (call) => decide(call, { decision: 'approve', ...present({ memory: call.given.text('text') }) }),
+};
+
+export const rejectCommand: Command = {
+  name: 'reject',
+  usage: '<review>',
+  summary: 'Reject what a review proposes: nothing is changed.',
+  options: { tenant: TENANT },
+  writes: true,
+  run: (call) => decide(call, { decision: 'reject' }),
+};
+
+async function decide(call: Parameters<Command['run']>[0], body: object) {
+  const path = ofTenant(`/v1/reviews/${pathWord(call)}`, call);
+  const review = await call.ask<ReviewView>('POST', path, body);
+  return {
+    value: review,
+    text: `Review ${review.id} is ${review.state}${review.note === null ? '' : `: ${review.note}`}.`,
+  };
+}
+
+const REVIEW_COLUMNS: readonly Column<ReviewView>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'event', of: ({ event }) => event },
+  { name: 'user', of: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id },
+  { name: 'before', of: ({ before }) => before },
+  { name: 'after', of: ({ after }) => after },
+  { name: 'reason', of: ({ reason }) => reason },
+];
+
+const STATES = ['thinking', 'waiting', 'applied', 'discarded', 'stale', 'failed'] as const;
+
+export const nightsCommand: Command = {
+  name: 'nights',
+  usage: '[night]',
+  summary: 'List nights, newest first, or show what one did or would do.',
+  about: 'To undo a night, use slowwave undo with its id.',
+  options: {
+    state: { value: 'STATE', about: `Only those in this state: ${STATES.join(', ')}.` },
+    user: { value: 'ID', about: 'Only those of this user.' },
+    tenant: TENANT,
+    limit: LIMIT,
+  },
+  run: async (call) => {
+    const { given } = call;
+    if (given.words.length > 0) return shown(await call.ask('GET', ofTenant(`/v1/nights/${pathWord(call)}`, call)));
+    const query = {
+      state: oneOf(given, 'state', STATES),
+      user_id: given.text('user'),
+      tenant: given.text('tenant'),
+    };
+    const { items: nights, more, text } = await listing(call, { path: '/v1/nights', query, columns: NIGHT_COLUMNS });
+    return { value: { nights, more }, text: nights.length === 0 ? 'There are no nights.' : text };
+  },
+};
+
+export const applyNightCommand: Command = {
+  name: 'nights apply',
+  summary: 'Apply the plan of a waiting night.',
+  ...decidedBy('apply'),
+};
+
+export const discardNightCommand: Command = {
+  name: 'nights discard',
+  summary: 'Discard the plan of a waiting night.',
+  ...decidedBy('discard'),
+};
+
+export const withoutNightsCommand: Command = {
+  name: 'nights without',
+  usage: '<user>',
+  summary: 'Show the memories of a user as if there had been no nights. Changes nothing.',
+  options: { tenant: TENANT },
+  run: async (call) =>
+    undoOutcome(await call.ask<UndoReport>('GET', ofTenant(`/v1/users/${pathWord(call)}/without-nights`, call))),
+};
+
+function decidedBy(decision: 'apply' | 'discard'): Omit<Command, 'name' | 'summary'> {
+  return {
+    usage: '<night>',
+    writes: true,
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const path = ofTenant(`/v1/nights/${pathWord(call)}`, call);
+      const night = await call.ask<NightView>('POST', path, { decision });
+      return { value: night, text: `Night ${night.id} is ${night.state}.` };
+    },
+  };
+}
+
+const NIGHT_COLUMNS: readonly Column<NightSummary>[] = [
+  { name: 'id', of: ({ id }) => id },
+  { name: 'user', of: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id },
+  { name: 'state', of: ({ state }) => state },
+  { name: 'acts', of: ({ acts }) => acts },
+  { name: 'memories', of: ({ memories }) => memories },
+  { name: 'created', of: ({ created_at }) => created_at },
+];
+
+function shown(night: NightView) {
+  const { plan } = night;
+  const head = pairs([
+    ['night', night.id],
+    ['state', night.why === null ? night.state : `${night.state} (${night.why})`],
+    ['calls', plan?.calls ?? 0],
+    ['tokens', plan?.tokens ?? 0],
+  ]);
+  const acts = table(
+    [
+      { name: 'act', of: ({ act, asks }) => (asks ? `${act}, asks` : act) },
+      { name: 'before', of: ({ before }) => before },
+      { name: 'after', of: ({ after }) => after },
+      { name: 'because of', of: ({ evidence }) => evidence.map(({ memory }) => memory).join('; ') },
+      { name: 'reason', of: ({ reason }) => reason },
+    ],
+    plan?.acts ?? [],
+  );
+  const refused = table(
+    [
+      { name: 'refused', of: ({ asked }) => asked },
+      { name: 'why', of: ({ why }) => why },
+    ],
+    plan?.refused ?? [],
+  );
+  const parts = [head, ...(plan?.acts.length ? [acts] : []), ...(plan?.refused.length ? [refused] : [])];
+  return { value: night, text: parts.join('\n\n') };
+}
+
+const DRY_RUN = { 'dry-run': { value: null, about: 'Only report what would change.' } };
+
+export const undoCommand: Command = {
+  name: 'undo',
+  usage: '<consolidation id>',
+  writes: true,
+  summary: 'Undo a consolidation. Later changes that depend on it are listed first.',
+  about: 'The history is kept. slowwave redo reverts an undo.',
+  options: { cascade: { value: null, about: 'Also undo what depends on it.' }, ...DRY_RUN },
+  run: async (call) => {
+    const { given, ask } = call;
+    const path = `/v1/consolidations/${pathWord(call)}/undo`;
+    const shown = await ask<UndoReport>('POST', path, { cascade: false, dry_run: true });
+    if (given.flag('dry-run')) return undoOutcome(shown);
+    const cascade = given.flag('cascade');
+    if (shown.dependents.length > 0 && !cascade) throw dependsOn(shown);
+    return undoOutcome(await ask('POST', path, { cascade, dry_run: false }));
+  },
+};
+
+export const rollbackCommand: Command = {
+  name: 'rollback',
+  usage: '<user id>',
+  writes: true,
+  summary: 'Roll all memories of a user back to an earlier time.',
+  about: `The time is when memories were recorded, not when things were said. The history is kept.
+slowwave redo reverts a rollback.`,
+  options: { to: { value: 'MOMENT', about: 'The time, e.g. 2026-03-01T09:30:00Z or 30m, 2h, 7d ago.' }, ...DRY_RUN },
+  run: async (call) => {
+    const to = momentOf(call.given, 'to');
+    if (to === null) throw new UsageError('expected --to, the time to go back to', 'rollback');
+    const body = { to, dry_run: call.given.flag('dry-run') };
+    return undoOutcome(await call.ask('POST', `/v1/users/${pathWord(call)}/rollback`, body));
+  },
+};
+
+export const redoCommand: Command = {
+  name: 'redo',
+  usage: '<undo id>',
+  writes: true,
+  summary: 'Revert an undo or a rollback.',
+  options: DRY_RUN,
+  run: async (call) =>
+    undoOutcome(await call.ask('POST', `/v1/undos/${pathWord(call)}/redo`, { dry_run: call.given.flag('dry-run') })),
+};
+
+/** What an undo took back, or would take back. */
+const undoOutcome = (report: UndoReport): Outcome => ({ value: report, text: textOf(report) });
+
+const listOf = ({ dependents }: UndoReport): string => dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
+
+const dependsOn = (report: UndoReport): CommandError =>
+  new CommandError(
+    `nothing was changed: these later changes depend on it:\n${listOf(report)}\nUse --dry-run to see everything that ` +
+      'would change, then --cascade to undo all of it.',
+    EXIT.failed,
+  );
+
+function textOf(report: UndoReport): string {
+  const { undo, memories, changed, undone, redone, dependents } = report;
+  const list = table(
+    [
+      { name: 'memory', of: ({ id }) => id },
+      { name: 'before', of: ({ before }) => before },
+      { name: 'after', of: ({ after }) => after },
+    ],
+    memories,
+  );
+  const counts = pairs([
+    ['consolidations undone', undone.length],
+    ['consolidations redone', redone.length],
+    ['memories changed', changed],
+  ]);
+  return [
+    ...(dependents.length === 0 ? [] : [`Later changes that are undone as well:\n${listOf(report)}`]),
+    ...(memories.length === 0 ? [] : [list]),
+    counts,
+    ...(undo === null ? ['Nothing was changed.'] : [`Done. To revert it: slowwave redo ${undo.id}`]),
+  ].join('\n\n');
+}

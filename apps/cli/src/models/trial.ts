@@ -1,5 +1,6 @@
 import type { Config } from '@slowwave/adapters/config';
-import { EngineError, type Log, type ModelStore } from '@slowwave/engine';
+import type { Log, ModelStore } from '@slowwave/engine';
+import { EngineError } from '@slowwave/engine/storing';
 
 /** What was tried with a model, and what came of it. */
 export interface Trial extends Outcome {

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EngineError } from '@slowwave/engine/storing';
 import { type Connection, type Ids, memoryServer, ToolError } from '@slowwave/mcp';
 import { serveStdio } from '@slowwave/mcp/stdio';
 import { createSlowwave, type Slowwave, SlowwaveError } from '@slowwave/sdk';
 import type { Call, Given } from './command.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError } from '@slowwave/engine/storing';
 import { quietLog } from './stores.ts';
 
 /** Serves a model over standard input and output until its host closes them, or Ctrl-C. */
@@ -67,7 +67,7 @@ function withHint(error: unknown): never {
 }
 
 /** A server, and how it is reached. */
-export interface Reached {
+interface Reached {
   readonly url: string;
   readonly fetch: typeof fetch;
   close(): Promise<void>;
@@ -81,7 +81,7 @@ const PAUSE_MS = 250;
  * The standalone server on this machine. While none answers, this process is it, so that others find it: several programs
  * may start this one side by side, and when the one that had the server ends, the next takes its place.
  */
-export function localServer({ config, cancel, out }: Pick<Call, 'config' | 'cancel' | 'out'>): Reached {
+function localServer({ config, cancel, out }: Pick<Call, 'config' | 'cancel' | 'out'>): Reached {
   const url = config.localUrl;
   let own: { close(): Promise<void> } | null = null;
   let starting: Promise<void> | null = null;

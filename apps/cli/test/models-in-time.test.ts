@@ -12,8 +12,8 @@ import {
   startModelServer,
 } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { budgetOf, type Clock, MINUTE_MS, type Trial, type Trying } from '../src/models/trial.ts';
 import { tryModels } from '../src/models/check.ts';
+import { budgetOf, type Clock, MINUTE_MS, type Trial, type Trying } from '../src/models/trial.ts';
 
 const works = answers({
   extract_facts: echoExtractor(),

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import type { BundledErasureList, BundledOwnerList, BundleLines, BundleView } from '@slowwave/contracts';
 import { BUNDLE_FORMAT, FIRST_SUM, opened, sealed } from '@slowwave/engine/storing';
 import { z } from 'zod';
-import { CommandError, EXIT } from '../exit.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { BundledErasureList, BundledOwnerList, BundleLines, BundleView } from '@slowwave/contracts';
 import { type Asking, pagesOf, withQuery } from '../api.ts';
+import { CommandError, EXIT } from '../exit.ts';
 
 /** The files of a bundle; docs/bundle.md describes them. */
 const MANIFEST = 'manifest.json';

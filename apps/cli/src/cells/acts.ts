@@ -5,7 +5,10 @@ import { bitsOfKey, type Owner, ownerKeyOf, type TenantId } from '@slowwave/engi
 import {
   ALL_SLOTS,
   type Cell,
+  type CellDirectory,
   type DirectoryBook,
+  isLost,
+  type NewHome,
   type PlacedOwner,
   type PlannedHandover,
   planAdd,
@@ -14,24 +17,21 @@ import {
   rangeAt,
   SLOTS,
   type SlotRun,
-  type CellDirectory,
-  isLost,
-  type NewHome,
 } from '@slowwave/engine/cells';
 import { type Call, OptionError, ownerOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table } from '../output.ts';
 import {
   type Cells,
-  layoutOf,
-  named,
-  OK,
-  withCells,
   handOver,
   isGivenUp,
+  layoutOf,
   MOVES_SHOWN,
   moveHome,
+  named,
+  OK,
   whyStays,
+  withCells,
   worked,
 } from './work.ts';
 

@@ -1,30 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  clockOf,
-  problemOf,
-  startMover,
   type CellAsker,
   cellAsker,
+  clockOf,
   httpPeers,
   openDirectory,
+  problemOf,
+  startMover,
 } from '@slowwave/adapters/cells';
+import { NO_DIRECTORY } from '@slowwave/adapters/config';
 import { systemTools } from '@slowwave/adapters/system';
 import type { TenantCopyView } from '@slowwave/contracts';
-import type { Owner, TenantId, Log } from '@slowwave/engine';
+import type { Log, Owner, TenantId } from '@slowwave/engine';
 import {
   type CellDirectory,
-  type OwnerMove,
-  type PlannedHandover,
-  type TenantPlace,
   type CellPeers,
   type DirectoryBook,
   directoryBook,
   isLost,
+  type OwnerMove,
+  type PlannedHandover,
+  type TenantPlace,
 } from '@slowwave/engine/cells';
 import { type Call, countOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
-import { NO_DIRECTORY } from '@slowwave/adapters/config';
 import { quietLog } from '../stores.ts';
 
 /** So many that were given up are shown. */

@@ -3,8 +3,8 @@ import { type BatchList, BatchState, type ConsolidationList } from '@slowwave/co
 import type { z } from 'zod';
 import { withQuery } from '../api.ts';
 import { type Call, type Command, momentOf, OWNER, oneOf, ownerOf, SINCE, USER } from '../command.ts';
-import { type Column, LIMIT, listing, pairs } from '../output.ts';
 import { UsageError } from '../exit.ts';
+import { type Column, LIMIT, listing, pairs } from '../output.ts';
 
 type Batch = z.infer<typeof BatchList>['results'][number];
 type Consolidation = z.infer<typeof ConsolidationList>['results'][number];

@@ -1,8 +1,8 @@
-import { ReviewState, type ReviewView, type NightSummary, type NightView, type UndoReport } from '@slowwave/contracts';
+import { type NightSummary, type NightView, ReviewState, type ReviewView, type UndoReport } from '@slowwave/contracts';
 import { ofTenant } from '../api.ts';
-import { type Command, oneOf, pathWord, present, TENANT, momentOf, type Outcome } from '../command.ts';
-import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { type Call, type Command, momentOf, type Outcome, oneOf, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
+import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
 
 export const reviewsCommand: Command = {
   name: 'reviews',
@@ -40,7 +40,7 @@ export const rejectCommand: Command = {
   run: (call) => decide(call, { decision: 'reject' }),
 };
 
-async function decide(call: Parameters<Command['run']>[0], body: object) {
+async function decide(call: Call, body: object): Promise<Outcome> {
   const path = ofTenant(`/v1/reviews/${pathWord(call)}`, call);
   const review = await call.ask<ReviewView>('POST', path, body);
   return {
@@ -73,7 +73,8 @@ export const nightsCommand: Command = {
   },
   run: async (call) => {
     const { given } = call;
-    if (given.words.length > 0) return shown(await call.ask('GET', ofTenant(`/v1/nights/${pathWord(call)}`, call)));
+    if (given.words.length > 0)
+      return nightOutcome(await call.ask('GET', ofTenant(`/v1/nights/${pathWord(call)}`, call)));
     const query = {
       state: oneOf(given, 'state', STATES),
       user_id: given.text('user'),
@@ -127,7 +128,7 @@ const NIGHT_COLUMNS: readonly Column<NightSummary>[] = [
   { name: 'created', of: ({ created_at }) => created_at },
 ];
 
-function shown(night: NightView) {
+function nightOutcome(night: NightView): Outcome {
   const { plan } = night;
   const head = pairs([
     ['night', night.id],
@@ -203,18 +204,19 @@ export const redoCommand: Command = {
 };
 
 /** What an undo took back, or would take back. */
-const undoOutcome = (report: UndoReport): Outcome => ({ value: report, text: textOf(report) });
+const undoOutcome = (report: UndoReport): Outcome => ({ value: report, text: undoText(report) });
 
-const listOf = ({ dependents }: UndoReport): string => dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
+const dependentsOf = ({ dependents }: UndoReport): string =>
+  dependents.map(({ kind, id }) => `  ${kind} ${id}`).join('\n');
 
 const dependsOn = (report: UndoReport): CommandError =>
   new CommandError(
-    `nothing was changed: these later changes depend on it:\n${listOf(report)}\nUse --dry-run to see everything that ` +
+    `nothing was changed: these later changes depend on it:\n${dependentsOf(report)}\nUse --dry-run to see everything that ` +
       'would change, then --cascade to undo all of it.',
     EXIT.failed,
   );
 
-function textOf(report: UndoReport): string {
+function undoText(report: UndoReport): string {
   const { undo, memories, changed, undone, redone, dependents } = report;
   const list = table(
     [
@@ -230,7 +232,7 @@ function textOf(report: UndoReport): string {
     ['memories changed', changed],
   ]);
   return [
-    ...(dependents.length === 0 ? [] : [`Later changes that are undone as well:\n${listOf(report)}`]),
+    ...(dependents.length === 0 ? [] : [`Later changes that are undone as well:\n${dependentsOf(report)}`]),
     ...(memories.length === 0 ? [] : [list]),
     counts,
     ...(undo === null ? ['Nothing was changed.'] : [`Done. To revert it: slowwave redo ${undo.id}`]),

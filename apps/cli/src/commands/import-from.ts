@@ -5,11 +5,11 @@ import type { ForecastView, RelationView } from '@slowwave/contracts';
 import { listUpTo } from '../api.ts';
 import { type Call, type Outcome, oneOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { forecastText } from './usage.ts';
 import { table, tracked } from '../output.ts';
 import type { Fact, Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
 import { ORIGINS, type Origin, READERS } from '../sources/readers.ts';
 import { itemsInFile, memoriesOf, postMemories } from './import.ts';
+import { forecastText } from './usage.ts';
 
 export const FROM_OPTIONS = {
   from: { value: 'SYSTEM', about: `Read a file of ${ORIGINS.join(', ')} instead of a bundle.` },

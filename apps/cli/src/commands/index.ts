@@ -1,33 +1,6 @@
 import type { Command } from '../command.ts';
-import {
-  assessSuiteCommand,
-  sampleSuiteCommand,
-  ciSuiteCommand,
-  exportSuiteCommand,
-  importSuiteCommand,
-  listSuitesCommand,
-  recordSuiteCommand,
-  runSuiteCommand,
-  showSuiteCommand,
-} from './suites.ts';
-import {
-  auditCommand,
-  ceilingsCommand,
-  createKeyCommand,
-  listKeysCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
-} from './keys.ts';
-import {
-  backupCommand,
-  restoreCommand,
-  promoteCommand,
-  rebuildIndexCommand,
-  rebuildQueueCommand,
-} from './maintenance.ts';
-import { batchesCommand, flushCommand, tailCommand, showCommand } from './batches.ts';
+import { batchesCommand, flushCommand, showCommand, tailCommand } from './batches.ts';
 import { exportCommand, importCommand } from './bundle.ts';
-import { calibrateModelsCommand, loadEmbedderCommand, checkModelsCommand } from './models.ts';
 import {
   listCanariesCommand,
   promoteCanaryCommand,
@@ -47,24 +20,51 @@ import {
   removeCellCommand,
 } from './cells.ts';
 import { coolCommand, listColdCommand, sweepColdCommand, wakeCommand } from './cold.ts';
-import { doctorCommand, statusCommand } from './doctor.ts';
 import {
-  eraseCommand,
-  graphCommand,
+  applyNightCommand,
+  approveCommand,
+  discardNightCommand,
+  nightsCommand,
+  redoCommand,
+  rejectCommand,
+  reviewsCommand,
+  rollbackCommand,
+  undoCommand,
+  withoutNightsCommand,
+} from './decisions.ts';
+import { doctorCommand, statusCommand } from './doctor.ts';
+import { importMem0Command } from './import.ts';
+import {
+  auditCommand,
+  ceilingsCommand,
+  createKeyCommand,
+  listKeysCommand,
+  revokeKeyCommand,
+  rotateKeyCommand,
+} from './keys.ts';
+import {
+  backupCommand,
+  promoteCommand,
+  rebuildIndexCommand,
+  rebuildQueueCommand,
+  restoreCommand,
+} from './maintenance.ts';
+import { mcpCommand } from './mcp.ts';
+import {
   addCommand,
   contextCommand,
+  eraseCommand,
   exportUserCommand,
+  graphCommand,
   historyCommand,
   memoriesCommand,
-  searchCommand,
-  usersCommand,
   profileCommand,
   putLineCommand,
+  searchCommand,
   takeLineCommand,
+  usersCommand,
 } from './memories.ts';
-import { holdsCommand, releaseHoldCommand, planCommand, usageCommand } from './usage.ts';
-import { importMem0Command } from './import.ts';
-import { mcpCommand } from './mcp.ts';
+import { calibrateModelsCommand, checkModelsCommand, loadEmbedderCommand } from './models.ts';
 import {
   abandonIndexCommand,
   backToIndexCommand,
@@ -73,21 +73,21 @@ import {
   statusOfMoveCommand,
   switchIndexCommand,
 } from './move.ts';
-import {
-  applyNightCommand,
-  discardNightCommand,
-  nightsCommand,
-  withoutNightsCommand,
-  approveCommand,
-  rejectCommand,
-  reviewsCommand,
-  redoCommand,
-  rollbackCommand,
-  undoCommand,
-} from './decisions.ts';
 import { replayCommand, whatIfCommand } from './replay.ts';
 import { endRunCommand, runStateCommand, runsCommand } from './runs.ts';
 import { setSettingCommand, settingsCommand } from './settings.ts';
+import {
+  assessSuiteCommand,
+  ciSuiteCommand,
+  exportSuiteCommand,
+  importSuiteCommand,
+  listSuitesCommand,
+  recordSuiteCommand,
+  runSuiteCommand,
+  sampleSuiteCommand,
+  showSuiteCommand,
+} from './suites.ts';
+import { holdsCommand, planCommand, releaseHoldCommand, usageCommand } from './usage.ts';
 import {
   createWebhookCommand,
   deleteWebhookCommand,

@@ -1,10 +1,10 @@
 import {
+  type AuditEntryView,
+  AuditOutcome,
   type CeilingsView,
   KeyScope,
   type KeyView,
   type KeyWithSecret,
-  type AuditEntryView,
-  AuditOutcome,
 } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { listUpTo, ofTenant } from '../api.ts';
@@ -12,15 +12,15 @@ import {
   type Command,
   countOf,
   type Given,
+  momentOf,
   type Outcome,
+  oneOf,
   pathWord,
   present,
   TENANT,
-  momentOf,
-  oneOf,
 } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { pairs, table, type Column, LIMIT, listing } from '../output.ts';
+import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
 
 // None of these commands sets `writes`: keys do not concern the queue, so a server may use the folder meanwhile.
 

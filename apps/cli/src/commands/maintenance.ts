@@ -1,10 +1,10 @@
+import { resolve } from 'node:path';
 import type { Embedder, Finding, QueueRebuilt, Rebuilt, TenantId } from '@slowwave/engine';
 import { type Call, type Command, countOf, OptionError } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { tracked } from '../output.ts';
-import { type Stores, withStores, requireLedger } from '../stores.ts';
+import { requireLedger, type Stores, withStores } from '../stores.ts';
 import { embedderLoaded } from './models.ts';
-import { resolve } from 'node:path';
 
 export const rebuildIndexCommand: Command = {
   name: 'rebuild index',

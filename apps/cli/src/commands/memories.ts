@@ -1,35 +1,35 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   BatchView,
   ContextResult,
-  HistoryEvent,
-  MemoryView,
-  SearchResult,
-  UserList,
-  ProfileView,
-  GraphView,
-  RelationView,
   ErasureAccepted,
   ErasureView,
+  GraphView,
+  HistoryEvent,
+  MemoryView,
+  ProfileView,
+  RelationView,
+  SearchResult,
+  UserList,
 } from '@slowwave/contracts';
 import type { z } from 'zod';
+import { withQuery } from '../api.ts';
 import {
+  type Call,
   type Command,
   countOf,
   type Given,
+  isOffline,
   momentOf,
   OWNER,
+  oneOf,
   ownerOf,
   pathWord,
   present,
-  oneOf,
-  type Call,
-  isOffline,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, table, MORE } from '../output.ts';
-import { withQuery } from '../api.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Column, LIMIT, listing, MORE, table } from '../output.ts';
 
 const WAIT_MS = 60_000;
 

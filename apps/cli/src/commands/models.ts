@@ -1,10 +1,10 @@
+import type { OpenEmbedder } from '@slowwave/adapters/assemble';
+import type { Calibration, LanguageCosines } from '@slowwave/engine';
 import { type Call, type Command, countOf } from '../command.ts';
 import { EXIT } from '../exit.ts';
 import { budgetOf, MINUTE_MS, MINUTES_MAX, SYSTEM_CLOCK, type Trial } from '../models/trial.ts';
-import { table, tracked, type Output } from '../output.ts';
+import { type Output, table, tracked } from '../output.ts';
 import { quietLog } from '../stores.ts';
-import type { Calibration, LanguageCosines } from '@slowwave/engine';
-import type { OpenEmbedder } from '@slowwave/adapters/assemble';
 
 export const checkModelsCommand: Command = {
   name: 'models check',

@@ -15,8 +15,8 @@ import {
   USER,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { forecastText } from './usage.ts';
 import { tracked } from '../output.ts';
+import { forecastText } from './usage.ts';
 
 export const replayCommand: Command = {
   name: 'replay',

@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   counted,
   type SettingsView,
+  type SuiteAssessments,
   type SuiteFile,
   type SuiteRunEstimate,
   type SuiteRunView,
-  type SuiteView,
-  type SuiteAssessments,
   type SuiteSample,
+  type SuiteView,
 } from '@slowwave/contracts';
 import { ofTenant, withQuery } from '../api.ts';
 import { type Call, type Command, countOf, type Outcome, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, tracked, table } from '../output.ts';
+import { type Column, LIMIT, listing, pairs, table, tracked } from '../output.ts';
 
 const OWNERS = { usual: 50, max: 200 };
 const BATCHES = { usual: 10, max: 50 };

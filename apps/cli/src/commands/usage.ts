@@ -1,14 +1,14 @@
 import {
+  type ForecastView,
+  type HoldView,
   UsageCause,
   UsageGroup,
   type UsageReport,
   type UsageRowView,
-  type HoldView,
-  type ForecastView,
 } from '@slowwave/contracts';
-import { type Command, momentOf, OptionError, oneOf, TENANT, pathWord } from '../command.ts';
-import { type Column, LIMIT, listing } from '../output.ts';
 import { ofTenant } from '../api.ts';
+import { type Command, momentOf, OptionError, oneOf, pathWord, TENANT } from '../command.ts';
+import { type Column, LIMIT, listing } from '../output.ts';
 
 export const usageCommand: Command = {
   name: 'usage',

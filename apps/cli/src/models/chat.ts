@@ -1,26 +1,26 @@
-import { besideChat, placeOf, ROOM_ADVICE, observe, openEngine } from '@slowwave/adapters/assemble';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { besideChat, observe, openEngine, placeOf, ROOM_ADVICE } from '@slowwave/adapters/assemble';
+import { PostPreview } from '@slowwave/contracts';
 import {
   ARE_YOU_THERE,
-  type ChatCall,
-  estimateTokens,
-  EngineError,
   adoptIndex,
   type Cancellation,
+  type ChatCall,
   type ChatModel,
   copyingName,
   DEFAULT_TENANT,
   draftBatch,
+  EngineError,
   EXTRACT,
   EXTRACT_PLAIN,
+  estimateTokens,
   type Plan,
   preview,
 } from '@slowwave/engine';
-import { type TimedChat, timedChat, type Answered, promptOf } from './timed-chat.ts';
-import { type Candidate, NO_TIME, type Outcome, ok, type Try, type Trying, limited, secondsOf } from './trial.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { PostPreview } from '@slowwave/contracts';
+import { type Answered, promptOf, type TimedChat, timedChat } from './timed-chat.ts';
+import { type Candidate, limited, NO_TIME, type Outcome, ok, secondsOf, type Try, type Trying } from './trial.ts';
 
 /** All that consolidations need of the chat model. */
 export async function chatCandidate(trying: Trying): Promise<Candidate> {

@@ -1,21 +1,21 @@
+import { knownModels, type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
+import { cosine, EngineError, embedAll, estimateTokens, type JsonObject, type ModelStore } from '@slowwave/engine';
+import { chatCandidate, otherCandidates } from './chat.ts';
 import {
+  type Candidate,
+  limited,
   MINUTE_MS,
   MINUTES_MAX,
-  type Candidate,
+  NO_TIME,
   type Outcome,
+  ok,
   outcomeOf,
+  SECOND_MS,
+  secondsOf,
   type Trial,
   type Try,
   type Trying,
-  SECOND_MS,
-  secondsOf,
-  limited,
-  NO_TIME,
-  ok,
 } from './trial.ts';
-import { chatCandidate, otherCandidates } from './chat.ts';
-import { knownModels, type OpenEmbedder, observe, openEmbedder } from '@slowwave/adapters/assemble';
-import { cosine, EngineError, embedAll, estimateTokens, type JsonObject, type ModelStore } from '@slowwave/engine';
 
 /** Which models are tried, and who is told how far that is. */
 export interface Wanted {
@@ -113,7 +113,7 @@ function minutesFor(late: readonly Try[], { ms, left }: Trying['budget']): numbe
 }
 
 /** All that the index and searches need of the embedding model. */
-export function embeddingCandidate(trying: Trying): Candidate {
+function embeddingCandidate(trying: Trying): Candidate {
   const { config } = trying;
   const models = forgotten(trying.known);
   const embedder = timedEmbedder(trying, models);

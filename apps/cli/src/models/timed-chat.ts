@@ -1,6 +1,6 @@
 import { chatOnTrial, type ThoughtPlace } from '@slowwave/adapters/assemble';
 import { type Cancellation, type ChatAnswer, type ChatCall, EngineError, estimateTokens } from '@slowwave/engine';
-import { secondsOf, type Needs, type Trying } from './trial.ts';
+import { type Needs, secondsOf, type Trying } from './trial.ts';
 
 /** A chat model that is tried: its calls are timed, and end with the budget. */
 export type TimedChat = Awaited<ReturnType<typeof timedChat>>;

@@ -1,3 +1,4 @@
+import { readChatgpt, readClaude } from './chats.ts';
 import {
   type Fact,
   type Fields,
@@ -9,14 +10,13 @@ import {
   listOf,
   momentIn,
   ownerOf,
-  textIn,
+  type Reader,
+  type Relation,
   type Said,
   statementsIn,
   type Talk,
-  type Relation,
-  type Reader,
+  textIn,
 } from './found.ts';
-import { readChatgpt, readClaude } from './chats.ts';
 
 /**
  * Hindsight's archive of documents, unpacked: manifest.json, documents/*.json with their facts, observations.json. Or memory units as its API

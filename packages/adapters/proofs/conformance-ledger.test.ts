@@ -1,7 +1,7 @@
 import { describeLedger, recordingLog } from '@slowwave/engine-testing';
 import { afterAll } from 'vitest';
 import { openPool, openPostgresLedger, SCHEMA_NAME } from '../src/postgres/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { givenServer } from './conformance-server.ts';
 
 const url = givenServer('LEDGER_URL');

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Embedder } from '@slowwave/engine';
-import type { Pooling } from './local/protocol.ts';
+
+/** How one vector is made of those of a text's tokens: their mean, or the first one. */
+export type Pooling = 'mean' | 'cls';
 
 /** How a model was trained to be used. Where it is used otherwise nothing fails: it only finds worse. */
 export interface Conventions {
@@ -70,3 +72,15 @@ export const prefixed = (embedder: Embedder, prefix: string): Embedder =>
 /** Short names of what vectors depend on, for a fingerprint. */
 export const digestOf = (facts: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 12);
+
+/** Nobody's input is at fault, and only a person can mend it: all work waits, and looks again this often. */
+export const MISCONFIGURED = {
+  code: 'model_misconfigured',
+  retryable: true,
+  countsAsTry: false,
+  retryAfterMs: 30_000,
+} as const;
+
+/** What makes room for longer prompts. */
+export const ROOM_ADVICE =
+  'give it a context window of 16,384 tokens (Ollama: num_ctx; llama.cpp: --ctx-size; vLLM: --max-model-len), or lower SLOWWAVE_PART_TOKENS';

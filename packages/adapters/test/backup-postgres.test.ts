@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { backUp, restore } from '../src/backup/index.ts';
 import { type Config, readStandaloneConfig } from '../src/config/index.ts';
 import { openPostgresLedger } from '../src/postgres/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
 let server: LedgerServer;

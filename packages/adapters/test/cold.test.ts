@@ -32,7 +32,7 @@ import { indexInPlace, ledgerInPlace, openSegment, readingInPlace } from '../src
 import { segmentsIn } from '../src/cold/segments.ts';
 import { COOLING } from '../src/ledger/cold.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { MARKER, twoLives } from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 import { linesOf } from './travelling.ts';

@@ -34,7 +34,7 @@ import {
   newEntity,
   statementsBy,
 } from '@slowwave/engine-testing';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 /** In everything that is of the user who is erased, and in nothing else. */
 export const MARKER = 'Xyzzy';

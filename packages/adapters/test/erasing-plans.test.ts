@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERASING } from '../src/ledger/erasures.ts';
 import { toPostgres, toSqlite } from '../src/ledger/script.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
 /** Every statement of an erasure, as one of the dialects has it. */

@@ -4,8 +4,8 @@ import { echoExtract, engineBench, fakeChat, keyedDecide, LIFE_CHANGES, MORE_CHA
 import { minilmFolder, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NEAR_HASHED, NEAR_LEARNT } from '../src/assemble/settings.ts';
-import { openLocalEmbedder } from '../src/local/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { openLocalEmbedder } from '../src/local/open.ts';
+import { systemTools } from '../src/system/system.ts';
 
 /** What has nothing to do with each other, though all of it is about one person. */
 const UNRELATED = [

@@ -6,7 +6,7 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NEAR_HASHED } from '../src/assemble/settings.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { o200kTokenizer } from '../src/tokens.ts';
 
 /** The 2,310 facts of `./scripts/prove world` take a quarter of a minute, and longer on a machine that does other things too. */

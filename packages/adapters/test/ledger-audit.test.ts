@@ -10,7 +10,7 @@ import { added, deleted, home, newBatch, newEntity, statementsBy, user } from '@
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toSqlite } from '../src/ledger/script.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 import { ledgerFile } from './sqlite-ledger-fixture.ts';
 

@@ -4,7 +4,7 @@ import { createMemoryIndex, user } from '@slowwave/engine-testing';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { forgottenLife, MARKER, twoLives } from './erased-life.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 import { beginWith, importLines, linesOf, thrownAway } from './travelling.ts';

@@ -4,7 +4,7 @@ import { hashOf, type OpenedLedger, recordingLog } from '@slowwave/engine-testin
 import { startPostgres, type TestPostgres } from '@slowwave/testkit';
 import { Client } from 'pg';
 import { openPostgresLedger } from '../src/postgres/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 export interface LedgerServer {
   readonly server: TestPostgres;

@@ -20,7 +20,7 @@ import { SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { runScript } from '../src/postgres/ledger/script.ts';
 import { type Sql, sqlOf } from '../src/postgres/ledger/sql.ts';
 import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
 import { MIGRATIONS, migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { added, bitsOf, home, newBatch, newMessage, newPlan, storedAnswer } from '@slowwave/engine-testing';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };

@@ -2,7 +2,7 @@ import { DEFAULT_TENANT, type Ledger } from '@slowwave/engine';
 import { bitsOf, newBatch, newMessage, recordingLog, scope, user } from '@slowwave/engine-testing';
 import { afterAll, expect, it } from 'vitest';
 import { openPostgresLedger } from '../src/postgres/index.ts';
-import { systemTools as tools } from '../src/system/index.ts';
+import { systemTools as tools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 0 };

@@ -2,7 +2,7 @@ import { kept, type Ledger, type NewReceipt, ownerBitsOfLane, type Told } from '
 import { seeded, user } from '@slowwave/engine-testing';
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
-import { systemTools as tools } from '../src/system/index.ts';
+import { systemTools as tools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 import { ledgerFile } from './sqlite-ledger-fixture.ts';
 

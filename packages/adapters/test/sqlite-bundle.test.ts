@@ -27,7 +27,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { KINDS, MOVING_KINDS } from '../src/ledger/bundle/kinds.ts';
 import { ERASING } from '../src/ledger/erasures.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { MARKER, twoLives } from './erased-life.ts';
 import { beginWith, importLines, linesOf, resealed, thrownAway } from './travelling.ts';
 

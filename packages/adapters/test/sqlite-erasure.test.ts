@@ -8,7 +8,7 @@ import { unpackedRecord } from '../src/ledger/rows/packed-record.ts';
 import { columnsOf } from '../src/ledger/schema.ts';
 import { unpacked } from '../src/packed.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import {
   eraseForgotten,
   eraseMarked,

@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { newBatch } from '@slowwave/engine-testing';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 flushCompileCache(); // tests kill it, and then nothing would be kept: the next start would take twice as long
 

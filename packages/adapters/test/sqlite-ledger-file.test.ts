@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
 import { ledgerIdOf, MIGRATIONS, migrate } from '../src/sqlite/ledger/migrate.ts';
 import { connectToWrite } from '../src/sqlite/ledger/sql.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
 
 const POLICY = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };

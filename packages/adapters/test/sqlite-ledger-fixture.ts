@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { hashOf } from '@slowwave/engine-testing';
 import { tempDir } from '@slowwave/testkit';
 import { openSqliteLedger, type SqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 export interface LedgerFile {
   readonly path: string;

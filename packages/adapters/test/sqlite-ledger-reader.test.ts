@@ -2,7 +2,7 @@ import { DEFAULT_TENANT, EngineError, InvalidCursorError } from '@slowwave/engin
 import { newBatch, user } from '@slowwave/engine-testing';
 import { afterEach, expect, test } from 'vitest';
 import { openReader, type Reader } from '../src/sqlite/ledger/open.ts';
-import { startThread, systemTools, type Thread } from '../src/system/index.ts';
+import { startThread, systemTools, type Thread } from '../src/system/system.ts';
 import { ledgerFile } from './sqlite-ledger-fixture.ts';
 
 const DYING = new URL('./dying-thread.ts', import.meta.url);

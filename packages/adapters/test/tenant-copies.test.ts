@@ -5,7 +5,7 @@ import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { openPostgresLedger } from '../src/postgres/index.ts';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 import { type LedgerServer, ledgerServer } from './postgres-ledger-fixture.ts';
 
 let folder: TempDir;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { closeThreads, startThread } from '../src/system/index.ts';
+import { closeThreads, startThread } from '../src/system/system.ts';
 
 const SCRIPT = new URL('./leaving-thread.ts', import.meta.url);
 

@@ -12,7 +12,7 @@ import {
 } from '@slowwave/engine';
 import { FIRST_SUM, sealed } from '@slowwave/engine/storing';
 import { createMemoryIndex, NEVER, recordingLog } from '@slowwave/engine-testing';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 const tenant = DEFAULT_TENANT;
 

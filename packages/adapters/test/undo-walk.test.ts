@@ -5,7 +5,7 @@ import { startPostgres, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openPostgresLedger } from '../src/postgres/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
-import { systemTools } from '../src/system/index.ts';
+import { systemTools } from '../src/system/system.ts';
 
 const WITHIN_MS = 60_000;
 const DIMENSIONS = 64;

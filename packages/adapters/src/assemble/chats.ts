@@ -15,7 +15,7 @@ import {
 } from '@slowwave/engine';
 import type { Config, ModelAt } from '../config/index.ts';
 import { type BreakingChat, fallbackChat } from '../limits/index.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import { keepingIn, type Limits, limitKey, pausedName, servers } from './models.ts';
 
 /** The chat models of the configuration, each held to its limits. */

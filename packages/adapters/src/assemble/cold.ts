@@ -31,7 +31,7 @@ import {
 import { segmentsIn } from '../cold/segments.ts';
 import type { Config } from '../config/index.ts';
 import { coldMetrics } from '../metrics.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 import { openSpace, type Space } from './space.ts';

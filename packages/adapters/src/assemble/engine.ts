@@ -17,16 +17,15 @@ import { type OpenedSchedule, openSchedule, type QueueConnection } from '../bull
 import { type Config, ConfigError } from '../config/index.ts';
 import { guardedImages } from '../net/guarded.ts';
 import { type UrlPolicy, urlPolicy } from '../net/url-policy.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { webhookSender } from '../webhooks.ts';
-import { type OpenCalibration, openCalibrations } from './calibration.ts';
 import { knownModels, openChats } from './chats.ts';
 import { type OpenCold, openCold } from './cold.ts';
 import { comingModels, embeddersByName, type Limits, loadInBackground, openLimits } from './models.ts';
-import { openMoves } from './moves.ts';
+import { openMoves } from './moving-space.ts';
 import type { Observer } from './observer.ts';
-import { engineSettings } from './settings.ts';
+import { engineSettings, type OpenCalibration, openCalibrations } from './settings.ts';
 import { type OpenSpace, openSpace } from './space.ts';
 import { openAll, openLedger, openOn, openQueue } from './stores.ts';
 

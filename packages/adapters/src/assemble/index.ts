@@ -1,6 +1,5 @@
-export { ROOM_ADVICE } from '../misconfigured.ts';
+export { ROOM_ADVICE } from '../conventions.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
-export { type OpenCalibration, openCalibrations } from './calibration.ts';
 export { cellGuard } from './cell.ts';
 export { besideChat, knownModels, openChats } from './chats.ts';
 export { type OpenCold, openCold, openWaking, segmentStoreOf } from './cold.ts';
@@ -17,7 +16,7 @@ export {
 } from './models.ts';
 export { eachInOneSpace, inOneSpace, inOneSpaceForCaller } from './moving-space.ts';
 export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
-export { engineSettings, kindsOf, runsOn } from './settings.ts';
+export { engineSettings, kindsOf, type OpenCalibration, openCalibrations, runsOn } from './settings.ts';
 export { openSpace } from './space.ts';
 export {
   openAll,

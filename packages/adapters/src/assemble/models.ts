@@ -27,11 +27,11 @@ import {
   postgresLimiter,
   redisLimiter,
 } from '../limits/index.ts';
-import type { OnProgress } from '../local/index.ts';
+import type { OnProgress } from '../local/model.ts';
 import { countWaits, measureBreakers, meteredEmbedder, meteredReranker } from '../metrics.ts';
 import type { ChatOptions, EmbedderOptions } from '../openai/index.ts';
 import { endpointReranker } from '../rerank.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import type { Observer } from './observer.ts';
 import { connectionShares } from './stores.ts';
 

@@ -9,7 +9,7 @@ import {
   type SearchIndex,
 } from '@slowwave/engine';
 import type { Config } from '../config/index.ts';
-import { MISCONFIGURED } from '../misconfigured.ts';
+import { MISCONFIGURED } from '../conventions.ts';
 import { type OpenEmbedder, openEmbedder, vectorLength } from './models.ts';
 import { movingSpace, refuseOther, type Sides } from './moving-space.ts';
 import type { Observer } from './observer.ts';

@@ -22,7 +22,7 @@ import type { Config } from '../config/index.ts';
 import { countCommits } from '../metrics.ts';
 import { redisVectors } from '../redis.ts';
 import { openSqliteBuild, openSqliteIndex, openSqliteLedger, requireSameQueue } from '../sqlite/index.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import type { Observer } from './observer.ts';
 import { engineSettings } from './settings.ts';
 

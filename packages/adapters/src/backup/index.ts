@@ -2,7 +2,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 import { lockFolder } from '../sqlite/index.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import {
   type CopySegments,
   copySegments,

@@ -6,9 +6,8 @@ export {
   openFollowUps,
   openSchedule,
 } from './add.ts';
-export { checkQueue, type QueueConnection, queueFor } from './connection.ts';
+export { checkQueue, keepLocks, type QueueConnection, queueFor } from './connection.ts';
 export { shardOf, shardQueues } from './jobs.ts';
-export { keepLocks } from './locks.ts';
 export { memoryConnection } from './memory/backend.ts';
 export { postgresConnection } from './postgres.ts';
 export { redisConnection } from './redis.ts';

@@ -1,7 +1,7 @@
 import { newRedis } from '../redis.ts';
 import { hostThread, methodHost, notify } from '../system/thread-host.ts';
+import type { HeldJob, LockServer, LocksInit, LostLocks } from './connection.ts';
 import { prefixOf } from './jobs.ts';
-import type { HeldJob, LockServer, LocksInit, LostLocks } from './locks.ts';
 
 /** More often than the jobs of dead workers are looked for, so that each look finds a lock that was just renewed. */
 const RENEWALS_PER_LOCK = 6;

@@ -14,7 +14,7 @@ import {
   type Verdict,
 } from '@slowwave/engine';
 import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
-import { timeLimit } from '../system/tools.ts';
+import { timeLimit } from '../system/system.ts';
 import { laneOf, refreshOf, type Turn, turnOf } from './add.ts';
 import { FRONT, roundOf, type TurnOrder, UNPLACED } from './jobs.ts';
 

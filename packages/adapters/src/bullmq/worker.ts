@@ -17,12 +17,12 @@ import {
   callQueue,
   closeQueue,
   inTime,
+  type LockKeeper,
   logErrorsQuietly,
   type QueueConnection,
   type SharedWorkerOptions,
 } from './connection.ts';
 import { placeWaiting, shardQueues } from './jobs.ts';
-import type { LockKeeper } from './locks.ts';
 import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
 export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {

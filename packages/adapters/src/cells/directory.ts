@@ -30,7 +30,7 @@ import { runScript as runOnPostgres } from '../postgres/ledger/script.ts';
 import { COLUMN_TYPES } from '../postgres/ledger/text.ts';
 import { openPool, placeOf } from '../postgres/pool.ts';
 import { beginToWrite, closeWritten, connectToWrite, runScript, type Sql } from '../sqlite/ledger/sql.ts';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import { cells, directory, locked, raised, raisedLayout, ranges, saveRanges } from './layout.ts';
 import {
   askHandovers,

@@ -1,10 +1,9 @@
 import type { DuePolicy } from '@slowwave/engine';
 import type { z } from 'zod';
-import { coldOf, contradictionsOfCold, qdrantOf } from './cold.ts';
-import { ENVIRONMENT, type Environment, type Given } from './environment.ts';
-import { ROOT } from './installed.ts';
+import { ENVIRONMENT, type Environment, type Given, ROOT } from './environment.ts';
 import { pathOf } from './kinds.ts';
 import { contradictionsOfModels, modelsOf, needless } from './models.ts';
+import { coldOf, contradictionsOfCold, qdrantOf } from './stores.ts';
 
 /** What differs between the programs. */
 interface Program {

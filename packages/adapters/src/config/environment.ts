@@ -1,6 +1,5 @@
+import { resolve } from 'node:path';
 import { z } from 'zod';
-import { CELL_SETTINGS, COLD_SETTINGS, QDRANT_SETTINGS } from './cold.ts';
-import { USUAL_FOLDER } from './installed.ts';
 import {
   Count,
   EmbeddingModel,
@@ -17,8 +16,22 @@ import {
   Url,
 } from './kinds.ts';
 import { FALLBACK_SETTINGS, STEP_SETTINGS } from './step-settings.ts';
+import { COLD_SETTINGS, QDRANT_SETTINGS } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
+
+/** Whether this is the package as npm installs it, where all sources are JavaScript, and not the repository. */
+export const INSTALLED = import.meta.filename.endsWith('.js');
+
+/** Where relative paths begin: at the root of the repository, or where an installed program was started. */
+export const ROOT = INSTALLED ? process.cwd() : resolve(import.meta.dirname, '../../../..');
+
+/** Folder of the ledger and the index. An installed program finds it from wherever it is started. */
+const USUAL_FOLDER = INSTALLED ? '~/.slowwave' : '.slowwave';
+
+/** What people type to start a server and to use the command line. */
+export const STARTED_BY = INSTALLED ? 'slowwave start' : './scripts/start';
+export const CALLED_BY = INSTALLED ? 'slowwave' : './scripts/slowwave';
 
 /** Every setting there is. Its description is what --help, .env.example and docs/settings.md say about it. */
 export const ENVIRONMENT = z.object({
@@ -349,7 +362,22 @@ export const ENVIRONMENT = z.object({
   SLOWWAVE_RETRY_DELAY_MS: Count(1, HOUR_MS)
     .default(2_000)
     .describe('Delay before the first retry. It doubles with each retry, up to five minutes.'),
-  ...CELL_SETTINGS,
+  SLOWWAVE_CELL: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, "-"')
+    .optional()
+    .describe(
+      'Name of this installation as a cell, if users are split over several installations; see docs/cells.md. All processes of a cell need the same name. Default: this is the only installation.',
+    ),
+  SLOWWAVE_DIRECTORY: z
+    .string()
+    .optional()
+    .describe(
+      'Directory of cells, for the router and slowwave cells: a SQLite file, or a postgres:// URL for routers on several machines.',
+    ),
+  SLOWWAVE_MOVES: Count(0, 64)
+    .default(4)
+    .describe('Number of owners that each router moves between cells at a time. 0: none.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: Url('http:', 'https:')
     .optional()
     .describe('OpenTelemetry collector for traces, e.g. http://127.0.0.1:4318. Without it no traces are sent.'),

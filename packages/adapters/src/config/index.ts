@@ -9,8 +9,7 @@ export {
   readServiceConfig,
   readStandaloneConfig,
 } from './config.ts';
-export { ENVIRONMENT } from './environment.ts';
-export { CALLED_BY, INSTALLED, STARTED_BY } from './installed.ts';
+export { CALLED_BY, ENVIRONMENT, INSTALLED, STARTED_BY } from './environment.ts';
 export type { ModelAt } from './models.ts';
 export {
   ArgumentError,

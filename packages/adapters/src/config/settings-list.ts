@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { ENVIRONMENT } from './environment.ts';
-import { STARTED_BY } from './installed.ts';
+import { ENVIRONMENT, STARTED_BY } from './environment.ts';
 
 /** A setting as people read about it: in --help, .env.example and docs/settings.md. */
 export interface SettingNote {

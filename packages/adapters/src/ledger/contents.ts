@@ -9,9 +9,8 @@ import {
   type WaitingMessageRow,
 } from './batches.ts';
 import { memoriesOfLane } from './memories.ts';
-import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { isStanding, LANE_NUMBER } from './page.ts';
-import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { type MessageRow, messageFrom, NAMED_MESSAGES, naming } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
 import { all, allAs, read, type Script, storeOf, together } from './script.ts';

@@ -18,6 +18,7 @@ import { cutOff } from './erasures.ts';
 import type { LaneRow } from './lane-life.ts';
 import { laneOfOwner, lockOwner } from './lanes.ts';
 import { LANE_NUMBER } from './page.ts';
+import { forgetTopics } from './reviews.ts';
 import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import {
   allAs,
@@ -33,7 +34,6 @@ import {
   storeOf,
   write,
 } from './script.ts';
-import { forgetTopics } from './topics.ts';
 
 export const departureStore = storeOf<DepartureStore>('departures', {
   stamp: snapshot(function* (tenant, owner) {

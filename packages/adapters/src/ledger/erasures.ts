@@ -4,6 +4,7 @@ import { endLinks, forgetUserInKeys } from './keys.ts';
 import { lockOwner } from './lanes.ts';
 import { OF_LANE, USES_OF_LANE } from './limits.ts';
 import { LANE_NUMBER } from './page.ts';
+import { forgetTopics } from './reviews.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import {
   type Access,
@@ -20,7 +21,6 @@ import {
   storeOf,
   write,
 } from './script.ts';
-import { forgetTopics } from './topics.ts';
 import { lockLane, standingLanes } from './turn.ts';
 import { count } from './usage.ts';
 import { forgetUserInWebhooks } from './webhooks.ts';

@@ -27,8 +27,8 @@ import {
 } from '@slowwave/engine/storing';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
-import { idOfMessage, NAMED_MESSAGES, naming } from './named-messages.ts';
 import { consolidationIdOf, LANE_NUMBER, laneIdOf } from './page.ts';
+import { idOfMessage, NAMED_MESSAGES, naming } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { detailsFrom } from './rows/memory.ts';
 import { ofBatches } from './schema.ts';

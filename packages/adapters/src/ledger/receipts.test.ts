@@ -1,6 +1,6 @@
 import type { OwnerBits, Told } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import { packedId, packedTold as packedInPieces, unpackedTold } from './receipts.ts';
 
 const packedTold = (told: readonly Told[]) => Buffer.concat(packedInPieces(told, { first: 1_000, next: 1_000 }));

@@ -39,10 +39,10 @@ import {
 } from './forgetting.ts';
 import { type Folding, refold } from './graph/refold.ts';
 import { statementFrom } from './graph/rows.ts';
-import { stripThoughts } from './kept-thoughts.ts';
+import { forgetVectors, stripThoughts } from './kept-thoughts.ts';
 import type { LaneRow } from './lane-life.ts';
-import { naming } from './named-messages.ts';
 import { inLanes, LANE_NUMBER, laneIdOf } from './page.ts';
+import { naming } from './rows/batch.ts';
 import { type EventRow, saidColumns } from './rows/memory.ts';
 import { markOf } from './rows/packed-record.ts';
 import { ofBatches } from './schema.ts';
@@ -50,7 +50,6 @@ import { all, allAs, firstAs, idsOf, read, run, type Script, storeOf, together, 
 import { projectSpeechAgain } from './speech.ts';
 import { countDue, goOn, nextDue, type Stripping } from './stripping.ts';
 import { lockLanes } from './turn.ts';
-import { forgetVectors } from './vectors.ts';
 
 export const retentionStore = storeOf<RetentionStore>('retention', {
   tenants: read(() =>

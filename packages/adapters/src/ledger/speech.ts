@@ -11,10 +11,9 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { sameCredits } from '@slowwave/engine/storing';
-import { NAMED_MESSAGES, naming } from './named-messages.ts';
 import { inConsolidations, LANE_NUMBER } from './page.ts';
 import { creditsOf } from './receipts.ts';
-import { type MessageRow, messageFrom, settingsFrom } from './rows/batch.ts';
+import { type MessageRow, messageFrom, NAMED_MESSAGES, naming, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { messageId, ofBatches } from './schema.ts';
 import {

@@ -1,7 +1,6 @@
 import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from '@slowwave/engine';
-import { idOfMessage } from './named-messages.ts';
 import { LANE_NUMBER } from './page.ts';
-import { type MessageRow, messageFrom } from './rows/batch.ts';
+import { idOfMessage, type MessageRow, messageFrom } from './rows/batch.ts';
 import { messageId } from './schema.ts';
 import {
   all,

@@ -25,9 +25,13 @@ import {
   answersIn,
   type ConsolidationRow,
   consolidationFrom,
+  countRefused,
+  dropVectors,
   SELECT_CONSOLIDATIONS,
   shownIn,
+  storeVectors,
   thoughtsFrom,
+  vectorsOf,
 } from './kept-thoughts.ts';
 import { HAS_ROOM, roomsGiven } from './limits.ts';
 import { consolidationNumber, isLaneStanding, type Listing, laneOfUser, newestFirst } from './page.ts';
@@ -54,7 +58,6 @@ import {
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
 import { HELD, laneAt, laneHeldBy } from './turn.ts';
 import { noting, settle, settling } from './usage.ts';
-import { countRefused, dropVectors, storeVectors, vectorsOf } from './vectors.ts';
 
 export function thoughtStore(access: Access): ThoughtStore {
   const { keepLate, look, withdraw, ...store } = scripted(access);

@@ -21,7 +21,7 @@ import {
   wasAsked,
   wonder,
 } from '@slowwave/engine';
-import { systemTools } from '../system/index.ts';
+import { systemTools } from '../system/system.ts';
 import { steadyNow } from './limited.ts';
 
 /** Chat models in the order in which they are asked. */

@@ -17,7 +17,7 @@ import {
   secondOf,
   waitFor,
 } from '@slowwave/engine';
-import { inLine } from '../system/tools.ts';
+import { inLine } from '../system/system.ts';
 
 /** Tokens an answer is thought to take before it is known. */
 const ANSWER_TOKENS = 400;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batches } from './runner.ts';
+import { batches } from './open.ts';
 
 const NEVER = new AbortController().signal;
 

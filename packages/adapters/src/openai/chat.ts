@@ -11,7 +11,7 @@ import type {
   ChatCompletionCreateParams,
   ChatCompletionCreateParamsStreaming,
 } from 'openai/resources/chat/completions';
-import { ROOM_ADVICE } from '../misconfigured.ts';
+import { ROOM_ADVICE } from '../conventions.ts';
 import { o200kTokenizer } from '../tokens.ts';
 import { isCounted, readChatAnswer, streamedAnswer, Written } from './answer.ts';
 import { connect, exchange, fetchWithPlainErrors, type OpenaiOptions } from './client.ts';

@@ -7,7 +7,7 @@ import {
   type TokenUse,
 } from '@slowwave/engine';
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
-import { MISCONFIGURED } from '../misconfigured.ts';
+import { MISCONFIGURED } from '../conventions.ts';
 import { ANSWER_BYTES_MAX } from '../system/patient-fetch.ts';
 import { type Connection, connect, exchange, fetchWithPlainErrors, type OpenaiOptions, type Place } from './client.ts';
 import { type Complaint, complainsAbout, rejection, unquoted, unreadable } from './failure.ts';

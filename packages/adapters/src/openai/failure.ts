@@ -1,6 +1,6 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { APIConnectionError, APIError } from 'openai';
-import { MISCONFIGURED, ROOM_ADVICE } from '../misconfigured.ts';
+import { MISCONFIGURED, ROOM_ADVICE } from '../conventions.ts';
 import type { Place } from './client.ts';
 
 const TOO_LONG = new RegExp(

@@ -11,8 +11,7 @@ import {
   type Millis,
   type ModelStore,
 } from '@slowwave/engine';
-import { digestOf } from '../conventions.ts';
-import { ROOM_ADVICE } from '../misconfigured.ts';
+import { digestOf, ROOM_ADVICE } from '../conventions.ts';
 import { type Cut, openaiChat, promptTokens } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
 import {

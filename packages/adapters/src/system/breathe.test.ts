@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { breathe } from './tools.ts';
+import { breathe } from './system.ts';
 
 const PIECES = 20;
 const PIECE_MS = 5;

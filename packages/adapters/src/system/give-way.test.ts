@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 
 const { PRIORITY_BELOW_NORMAL } = constants.priority;
-const MODULE = new URL('./thread.ts', import.meta.url).href;
+const MODULE = new URL('./system.ts', import.meta.url).href;
 
 /** In a thread of its own: what has given way cannot come back. */
 const IN_THREAD = `

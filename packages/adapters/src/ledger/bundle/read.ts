@@ -3,8 +3,8 @@ import { FIRST_SUM, InvalidCursorError, isStill, promisedBy, sealed, stampWith }
 import { inOrder, unclaimedOf } from '../batches.ts';
 import type { LaneRow } from '../lane-life.ts';
 import { laneOfOwner } from '../lanes.ts';
-import { idOfMessage } from '../named-messages.ts';
 import { LANE_NUMBER } from '../page.ts';
+import { idOfMessage } from '../rows/batch.ts';
 import { sha256 } from '../rows/columns.ts';
 import { all, allAs, first, type Given, type Row, type Script, type Value } from '../script.ts';
 import {

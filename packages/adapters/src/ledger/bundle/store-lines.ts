@@ -1,15 +1,14 @@
 import type { LaneId, Owner, Scope, TenantId } from '@slowwave/engine';
 import { noteSources, REPLACE_VERSION } from '../changes.ts';
-import { foldEnded } from '../kept-thoughts.ts';
-import { NAMED_MESSAGES, naming } from '../named-messages.ts';
+import { foldEnded, openEmbedder } from '../kept-thoughts.ts';
 import { LANE_NUMBER, numbersIn } from '../page.ts';
+import { NAMED_MESSAGES, naming } from '../rows/batch.ts';
 import { scopeFrom, storedScopeKey } from '../rows/columns.ts';
 import type { EventRow } from '../rows/memory.ts';
 import { keptVersion, type VersionRow } from '../rows/version.ts';
 import { columnsOf } from '../schema.ts';
 import { all, firstAs, idsOf, insert, type Row, run, type Script, type Value } from '../script.ts';
 import { count } from '../usage.ts';
-import { openEmbedder } from '../vectors.ts';
 import { type Carried, carriedBy, carriedOf, type Kind, LANE_COLUMNS, LIFE_COLUMNS, MOVING_KINDS } from './kinds.ts';
 import { scopesOf } from './read.ts';
 

@@ -1,6 +1,6 @@
 import { hostThread, methodHost, notify } from '../../system/thread-host.ts';
 import { connectIndex, type IndexDatabase } from './methods.ts';
-import type { CacheOptions } from './owners.ts';
+import type { CacheOptions } from './search.ts';
 
 export interface IndexThreadInit {
   readonly database: IndexDatabase;

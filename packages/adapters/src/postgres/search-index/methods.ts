@@ -23,7 +23,6 @@ import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors
 import { askOf, type Sql } from '../ledger/sql.ts';
 import { COLUMN_TYPES } from '../ledger/text.ts';
 import { openPool, placeOf } from '../pool.ts';
-import { type CacheOptions, ownerCache } from './owners.ts';
 import {
   type IndexSpace,
   markerOf,
@@ -34,7 +33,7 @@ import {
   type StateRow,
   spaceText,
 } from './schema.ts';
-import { searchIn } from './search.ts';
+import { type CacheOptions, ownerCache, searchIn } from './search.ts';
 import { CHANGING_EDITION, forgetLane, type Place, withdrawPoints, writePoints } from './write.ts';
 
 /** Where the tables of an index are. */

@@ -1,7 +1,7 @@
 import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../../index-point.ts';
 import { callsTo, hitsOf } from '../../sqlite/search-index/open.ts';
-import { startThread } from '../../system/index.ts';
+import { startThread } from '../../system/system.ts';
 import { askOf } from '../ledger/sql.ts';
 import { placeOf } from '../pool.ts';
 import type { IndexThreadInit, ThreadNotice } from './index-thread.ts';

@@ -10,13 +10,12 @@ import { aroundEach } from '../../ledger/graph/graph-store.ts';
 import { ownerOfBatch } from '../../ledger/lanes.ts';
 import type { Access, Script } from '../../ledger/script.ts';
 import { proving, storesOf } from '../../ledger/stores.ts';
-import { startThread, type Thread } from '../../system/index.ts';
+import { startThread, type Thread } from '../../system/system.ts';
 import { asLedgerError, sameFile, unavailable } from '../file.ts';
 import { packed } from './append.ts';
-import { sqliteDialect } from './filter.ts';
 import { ledgerIdOf, migrate, requireSchema } from './migrate.ts';
 import type { ReaderInit } from './reader.ts';
-import { connectToRead, PAGE_BYTES, runScript, type Sql, snapshotsOf, sqlOf } from './sql.ts';
+import { connectToRead, PAGE_BYTES, runScript, type Sql, snapshotsOf, sqliteDialect, sqlOf } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer.ts';
 
 export interface SqliteLedgerOptions {

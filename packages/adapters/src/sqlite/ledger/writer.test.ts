@@ -1,7 +1,7 @@
 import { EngineError } from '@slowwave/engine';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { ThreadCall } from '../../system/index.ts';
+import type { ThreadCall } from '../../system/thread-host.ts';
 import { type Sql, sqlOf } from './sql.ts';
 import { groupCommit, type Handler } from './writer.ts';
 

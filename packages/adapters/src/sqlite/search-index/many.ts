@@ -1,6 +1,6 @@
 import { bm25Weights, termCountsOf } from '@slowwave/engine/storing';
-import { type ChangedPoint, writtenIn } from './kept-owners.ts';
 import { collect, type Legs, type Near, type Ranking, topOf, vectorLeg, type Worded, wantedBy } from './legs.ts';
+import { type ChangedPoint, writtenIn } from './looking.ts';
 import { ManyFiltered } from './many-filtered.ts';
 import {
   type Documents,

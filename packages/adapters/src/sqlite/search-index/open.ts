@@ -1,7 +1,7 @@
 import type { IndexBuild, IndexHit, IndexQuery, SearchIndex } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
 import { type Kept, shownFrom } from '../../index-point.ts';
-import { startThread, type Thread } from '../../system/index.ts';
+import { startThread, type Thread } from '../../system/system.ts';
 import type {
   BuildMethods,
   FoundPoint,

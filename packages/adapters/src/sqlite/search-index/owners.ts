@@ -1,8 +1,14 @@
 import type { IndexQuery } from '@slowwave/engine';
 import type { Sql } from '../ledger/sql.ts';
 import { selectShelf, shelfKey } from './format.ts';
-import { type ChangedPoint, keptOwners, withChanges } from './kept-owners.ts';
-import { type FittingKept, fittingKept, type PointsOfOwner } from './looking.ts';
+import {
+  type ChangedPoint,
+  type FittingKept,
+  fittingKept,
+  keptOwners,
+  type PointsOfOwner,
+  withChanges,
+} from './looking.ts';
 import { MANY, manyPoints, type SaidPoint } from './many.ts';
 import { changedIn, grownRecords } from './packed-records.ts';
 import { type Segment, segmentOf } from './stored-point.ts';

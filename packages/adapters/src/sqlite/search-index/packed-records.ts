@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { type Head, HeadReader, headsIn, packHeads, WITHDRAWN } from './heads.ts';
-import type { ChangedPoint } from './kept-owners.ts';
+import type { ChangedPoint } from './looking.ts';
 import { packShown, type ShownParts, ShownRow } from './packed-shown.ts';
 import { FLOAT, FLOATS, ID_LISTS, NUMBERS_AT, padded, scaleOf, WORD } from './record.ts';
 import { segmentOf } from './stored-point.ts';

@@ -14,7 +14,7 @@ import {
   touchedIn,
 } from './looking.ts';
 import { type OwnerRow, type OwnerTable, ownerCache } from './owners.ts';
-import { inOrder, type PackedRow } from './packed-records.ts';
+import { inOrder } from './packed-records.ts';
 import { keptJson, ShownRow } from './packed-shown.ts';
 import {
   type FoundPoint,

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LocalModel } from './model.ts';
-import { localRunner, type Runner } from './runner.ts';
+import { localRunner, type Runner } from './open.ts';
 
 const NEVER = new AbortController().signal;
 const MODEL: LocalModel = {

@@ -1,6 +1,6 @@
 import { type OwnerBits, ownerBitsIn } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { systemTools } from './tools.ts';
+import { startThread, systemTools } from './system.ts';
 
 const BITS = 0x1234 as OwnerBits;
 
@@ -59,3 +59,21 @@ test('a hash is the hex SHA-256 of the text in UTF-8', () => {
   expect(systemTools.hash('日本')).toMatch(/^[0-9a-f]{64}$/u);
   expect(systemTools.hash('日本')).not.toBe(systemTools.hash('日'));
 });
+
+/** Answers each call with its name. */
+const ECHO = `
+import { parentPort } from 'node:worker_threads';
+parentPort.on('message', (calls) => {
+  parentPort.postMessage(calls.map(({ id, method }) => ({ kind: 'answer', id, value: method })));
+  if (calls.some(({ method }) => method === 'close')) parentPort.close();
+});`;
+
+test.each(['watch:import', 'watch:require'])(
+  'a thread answers when node --watch reports %s through it',
+  async (report) => {
+    const reporting = `${ECHO}\nparentPort.postMessage({ '${report}': ['file:///somewhere.ts'] });`;
+    const thread = await startThread(new URL(`data:text/javascript,${encodeURIComponent(reporting)}`), null);
+    expect(await thread.call('hello')).toBe('hello');
+    await thread.close();
+  },
+);

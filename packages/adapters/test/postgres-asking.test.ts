@@ -4,9 +4,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { first, type Script } from '../src/ledger/script.ts';
 import { openPool } from '../src/postgres/index.ts';
 import { accessOf } from '../src/postgres/ledger/access.ts';
-import { askAll } from '../src/postgres/ledger/asking.ts';
+import { askAll, COLUMN_TYPES } from '../src/postgres/ledger/asking.ts';
 import { askOf, askOnce, sqlOf } from '../src/postgres/ledger/sql.ts';
-import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 
 const shared = await ledgerServer();

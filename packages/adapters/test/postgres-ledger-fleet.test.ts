@@ -16,10 +16,10 @@ import { spawnService } from '@slowwave/testkit';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { openLane } from '../src/ledger/lanes.ts';
 import { openPool } from '../src/postgres/index.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/asking.ts';
 import { SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { runScript } from '../src/postgres/ledger/script.ts';
 import { type Sql, sqlOf } from '../src/postgres/ledger/sql.ts';
-import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
 import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 

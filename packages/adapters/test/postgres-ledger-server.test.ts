@@ -3,8 +3,8 @@ import { added, expectConserved, home, newBatch, recordingLog, retracted, scope 
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
+import { COLUMN_TYPES } from '../src/postgres/ledger/asking.ts';
 import { MIGRATIONS, migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
-import { COLUMN_TYPES } from '../src/postgres/ledger/text.ts';
 import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
 

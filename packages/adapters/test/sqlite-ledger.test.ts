@@ -3,9 +3,8 @@ import { DEFAULT_TENANT, type LaneId, ownerBitsOf } from '@slowwave/engine';
 import { describeLedger, user } from '@slowwave/engine-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { addFilterFunctions } from '../src/sqlite/ledger/filter.ts';
-import { connectToRead } from '../src/sqlite/ledger/sql.ts';
-import { systemTools } from '../src/system/index.ts';
+import { addFilterFunctions, connectToRead } from '../src/sqlite/ledger/sql.ts';
+import { systemTools } from '../src/system/system.ts';
 import { notedLedger } from './sqlite-noted-ledger.ts';
 import { importLines, linesOf } from './travelling.ts';
 

@@ -5,8 +5,8 @@ import Database from 'better-sqlite3';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
 import { ledgerOf, openReader, startReader } from '../src/sqlite/ledger/open.ts';
 import { connectToRead } from '../src/sqlite/ledger/sql.ts';
-import { startThread, systemTools } from '../src/system/index.ts';
-import type { Thread } from '../src/system/thread.ts';
+import type { Thread } from '../src/system/system.ts';
+import { startThread, systemTools } from '../src/system/system.ts';
 import { noting, STATEMENTS, type Statements } from './noted-statements.ts';
 
 const WRITER = new URL('./noted-writer-thread.ts', import.meta.url);

@@ -263,7 +263,7 @@ const API_HEADERS = {
 } as const;
 
 /** Adds the request id and security headers to every response. */
-export function registerHeaders(app: App): void {
+function registerHeaders(app: App): void {
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id).headers(API_HEADERS);
     done();
@@ -274,7 +274,7 @@ export function registerHeaders(app: App): void {
 const SAFE_ID = /^[\w.:-]{1,128}$/;
 
 /** The caller's x-request-id if it is harmless, else a new one. */
-export function requestId(request: { readonly headers: IncomingMessage['headers'] }): string {
+function requestId(request: { readonly headers: IncomingMessage['headers'] }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && SAFE_ID.test(given) ? given : randomUUID();
 }

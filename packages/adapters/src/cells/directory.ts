@@ -26,8 +26,8 @@ import {
   write,
 } from '../ledger/script.ts';
 import { transactionsOn } from '../postgres/ledger/access.ts';
+import { COLUMN_TYPES } from '../postgres/ledger/asking.ts';
 import { runScript as runOnPostgres } from '../postgres/ledger/script.ts';
-import { COLUMN_TYPES } from '../postgres/ledger/text.ts';
 import { openPool, placeOf } from '../postgres/pool.ts';
 import { beginToWrite, closeWritten, connectToWrite, runScript, type Sql } from '../sqlite/ledger/sql.ts';
 import { systemTools } from '../system/system.ts';

@@ -246,7 +246,7 @@ export const nudgeFrom = (row: NudgeRow): Nudge => ({
 });
 
 /** Live as soon as one live batch waits. A pinned window stays what it was when it was taken. */
-export function priorityOf(row: NudgeRow): Priority {
+function priorityOf(row: NudgeRow): Priority {
   if (row.pending > row.pending_backfill) return 'live';
   const live = row.state === 'consolidating' && row.nudged_backfill === 0;
   return live ? 'live' : 'backfill';

@@ -1,6 +1,6 @@
 import type {
   Application,
-
+  HeldOperation,
   LaneId,
   Memory,
   MemoryChange,

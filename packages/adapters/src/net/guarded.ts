@@ -143,7 +143,7 @@ const asSystem: Resolve = (host) =>
  * is of the very answer that is used, so a name that means something else a moment later gains nothing. Of several
  * addresses one that is refused is enough to refuse: nobody honest publishes such a mixture.
  */
-export function guardedLookup(policy: UrlPolicy, resolve: Resolve = asSystem): LookupFunction {
+function guardedLookup(policy: UrlPolicy, resolve: Resolve = asSystem): LookupFunction {
   return (host, options, done) => {
     const find = async (): Promise<void> => {
       const found = await resolve(host);

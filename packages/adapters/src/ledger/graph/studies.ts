@@ -261,7 +261,7 @@ export function* writeGraph(
 }
 
 /** Entities and statements that are not there yet, and all that follows. The caller holds the lock of the lane. */
-export function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>): Script<void> {
+function* changeGraph(folding: Folding, change: Omit<GraphChange, 'now'>): Script<void> {
   const { lane } = folding;
   const self = (yield* first<{ id: string }>(SELECT_SELF, { lane }))?.id ?? null;
   const { entities, statements } = withOneSelf(change, self);

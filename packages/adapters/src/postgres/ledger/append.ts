@@ -1,14 +1,23 @@
-import { type Appended, type DuePolicy, type LaneId, type NewMessage, ownerOf } from '@slowwave/engine';
-import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
+import {
+  type Appended,
+  type BatchState,
+  type DuePolicy,
+  type LaneId,
+  type NewMessage,
+  type Owner,
+  ownerOf,
+  type Scope,
+  type TenantId,
+} from '@slowwave/engine';
+import { type AppendedOrAway, elsewhere, entryOf, mayEnter } from '../../ledger/away.ts';
 import { keptOf, unclaimedColumns } from '../../ledger/batches.ts';
 import { append as appendTo, type LaneRow, pausesFrom } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
+import { scopeKey } from '../../ledger/rows/columns.ts';
 import { insert, lastly, run, type Script, together } from '../../ledger/script.ts';
 import { saveLanes } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
-import { answersOfKeys } from './append-keys.ts';
-import { lockOwners, openLanes, scopesOf } from './append-lanes.ts';
 import { LostRowError } from './errors.ts';
 import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
@@ -226,3 +235,188 @@ const SELECT_CLIENT_IDS = `
   SELECT DISTINCT m.scope, m.client_id FROM messages m
   JOIN unnest(@scopes::bigint[], @clientIds::text[]) AS n (scope, client_id)
     ON m.scope = n.scope AND m.client_id = n.client_id`;
+
+/**
+ * Takes the idempotency keys of a group. What a key that was taken before leads to is the answer; batches without an
+ * answer are to be stored. A key that another transaction is just taking is waited for.
+ */
+async function answersOfKeys(sql: Sql, group: readonly Append[]): Promise<Map<Append, Appended>> {
+  const keyed = group.filter(({ posted }) => posted.batch.idempotency !== null);
+  if (keyed.length === 0) return new Map();
+  const firsts = new Map(keyed.toReversed().map((one) => [keyOf(one.posted.batch), one]));
+  const before = await takenBefore(sql, await take(sql, [...firsts.values()]));
+  const answers = new Map<Append, Appended>();
+  for (const one of keyed) {
+    const key = keyOf(one.posted.batch);
+    const first = firsts.get(key);
+    const holder = before.get(key) ?? (first === undefined || first === one ? null : takenBy(first.posted.batch));
+    if (holder !== null) answers.set(one, answerOf(one.posted.batch, holder));
+  }
+  return answers;
+}
+
+/** Takes keys in one order, so that nobody waits in a circle. Returns those that were taken already. */
+async function take(sql: Sql, group: readonly Append[]): Promise<readonly Append[]> {
+  const taken = await sql.all<{ tenant: TenantId; key: string }>(TAKE_KEYS, {
+    ...namesOf(group),
+    bodyHashes: group.map(({ posted }) => posted.batch.idempotency?.bodyHash ?? null),
+    ids: group.map(({ posted }) => posted.batch.id),
+  });
+  const ours = new Set(taken.map(({ tenant, key }) => JSON.stringify([tenant, key])));
+  return group.filter(({ posted }) => !ours.has(keyOf(posted.batch)));
+}
+
+async function takenBefore(sql: Sql, group: readonly Append[]): Promise<ReadonlyMap<string, Holder>> {
+  if (group.length === 0) return new Map();
+  const rows = await sql.all<Holder & { tenant: TenantId; key: string }>(SELECT_KEYS, namesOf(group));
+  const holders = new Map(rows.map((row) => [JSON.stringify([row.tenant, row.key]), row]));
+  const lost = group.find(({ posted }) => !holders.has(keyOf(posted.batch)));
+  if (lost !== undefined)
+    throw new LostRowError(`the key of batch ${lost.posted.batch.id} is taken by one that is not there`);
+  return holders;
+}
+
+/** Who has a key. */
+interface Holder {
+  readonly body_hash: string;
+  readonly batch_id: string;
+  readonly state: BatchState;
+}
+
+/** A batch of the same group, which is about to be stored. */
+const takenBy = ({ idempotency, id }: Posted['batch']): Holder => ({
+  body_hash: idempotency?.bodyHash ?? '',
+  batch_id: id,
+  state: 'pending',
+});
+
+const answerOf = ({ idempotency }: Posted['batch'], holder: Holder): Appended =>
+  holder.body_hash === idempotency?.bodyHash
+    ? { kind: 'repeated', batchId: holder.batch_id, state: holder.state }
+    : { kind: 'conflict' };
+
+const keyOf = ({ tenant, idempotency }: Posted['batch']): string => JSON.stringify([tenant, idempotency?.key]);
+
+const namesOf = (group: readonly Append[]) => ({
+  tenants: group.map(({ posted }) => posted.batch.tenant),
+  keys: group.map(({ posted }) => posted.batch.idempotency?.key ?? null),
+});
+
+const TAKE_KEYS = `
+  INSERT INTO idempotency_keys (tenant, key, body_hash, batch_id)
+  SELECT * FROM unnest(@tenants::text[], @keys::text[], @bodyHashes::text[], @ids::text[])
+    AS n (tenant, key, body_hash, batch_id)
+  ORDER BY n.tenant, n.key
+  ON CONFLICT (tenant, key) DO NOTHING
+  RETURNING tenant, key`;
+
+const SELECT_KEYS = `
+  SELECT k.tenant, k.key, k.body_hash, k.batch_id, b.state
+  FROM unnest(@tenants::text[], @keys::text[]) AS n (tenant, key)
+  JOIN idempotency_keys k ON k.tenant = n.tenant AND k.key = n.key
+  JOIN batches b ON b.id = k.batch_id`;
+
+/** Makes the lanes that are missing. Before any lock is taken: two writers make new lanes in the same order. */
+async function openLanes(sql: Sql, lanes: readonly NewLane[]): Promise<void> {
+  const entries = lanes.map((lane) => entryOf(lane, lane.newId));
+  await sql.run(INSERT_LANES, {
+    ids: lanes.map((lane) => lane.newId),
+    ...ownersOf(lanes),
+    nows: lanes.map((lane) => lane.now),
+    keys: entries.map(({ key }) => key),
+    slots: entries.map(({ slot }) => slot),
+  });
+}
+
+/** The lanes of these owners, locked. */
+async function lockOwners(sql: Sql, owned: readonly Omit<NewLane, 'newId' | 'now'>[]): Promise<readonly LaneRow[]> {
+  return sql.all<LaneRow>(LOCK_OWNERS, ownersOf(owned));
+}
+
+const ownersOf = (owned: readonly { tenant: TenantId; owner: Owner }[]) => ({
+  tenants: owned.map(({ tenant }) => tenant),
+  kinds: owned.map(({ owner }) => owner.kind),
+  ownerIds: owned.map(({ owner }) => owner.id),
+});
+
+const INSERT_LANES = `
+  INSERT INTO lanes (
+    id, tenant, owner_kind, owner_id, state, generation, epoch, next_position, next_seq,
+    pending, pending_tokens, pending_backfill, nudged_backfill, flush_through, attempts, created_at, updated_at
+  )
+  SELECT n.id, n.tenant, n.kind, n.owner_id, 'idle', 0, 0, 1, 1, 0, 0, 0, false, 0, 0, n.now, n.now
+  FROM unnest(
+      @ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[], @keys::text[], @slots::bigint[]
+    ) AS n (id, tenant, kind, owner_id, now, key, slot)
+  WHERE NOT EXISTS (
+    SELECT 1 FROM lanes l WHERE l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
+  ) AND ${mayEnter('n.key', 'n.slot')}
+  ORDER BY n.tenant, n.kind, n.owner_id
+  ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
+
+const LOCK_OWNERS = `
+  SELECT l.* FROM lanes l
+  JOIN (
+    SELECT DISTINCT * FROM unnest(@tenants::text[], @kinds::text[], @ownerIds::text[]) AS n (tenant, kind, owner_id)
+  ) n ON l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
+  ORDER BY l.id FOR NO KEY UPDATE OF l`;
+
+interface LaneScope {
+  readonly lane: LaneId;
+  readonly laneNumber: number;
+  /** Who slept has other numbers since; null: it never did. */
+  readonly wokenAt: number | null;
+  readonly scope: Scope;
+}
+
+/** The numbers of scopes in their lanes, given when they are first seen, and which of them had to be asked for. Needs the locks of the lanes. */
+async function scopesOf(
+  sql: Sql,
+  scopes: readonly LaneScope[],
+  known: ReadonlyMap<string, number>,
+): Promise<{ readonly numbers: readonly number[]; readonly made: ReadonlyMap<string, number> }> {
+  const keys = scopes.map(scopeNameOf);
+  const wanted = new Map(scopes.flatMap((one, i) => (known.has(keys[i] ?? '') ? [] : [[keys[i] ?? '', one] as const])));
+  const made = wanted.size === 0 ? new Map<string, number>() : await openScopes(sql, wanted);
+  const numbers = keys.map((key, i) => {
+    const number = known.get(key) ?? made.get(key);
+    if (number === undefined) throw new Error(`a scope of ${scopes[i]?.lane} is missing right after it was made`);
+    return number;
+  });
+  return { numbers, made };
+}
+
+async function openScopes(sql: Sql, wanted: ReadonlyMap<string, LaneScope>): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.all<{ id: number; lane: number; key: string }>(OPEN_SCOPES, {
+    lanes: [...wanted.values()].map(({ laneNumber }) => laneNumber),
+    keys: [...wanted.values()].map(({ scope }) => scopeKey(scope)),
+    userIds: [...wanted.values()].map(({ scope }) => scope.userId),
+    agentIds: [...wanted.values()].map(({ scope }) => scope.agentId),
+    runIds: [...wanted.values()].map(({ scope }) => scope.runId),
+    appIds: [...wanted.values()].map(({ scope }) => scope.appId),
+  });
+  const ids = new Map(rows.map(({ id, lane, key }) => [`${lane} ${key}`, id]));
+  return new Map(
+    [...wanted].flatMap(([key, { laneNumber, scope }]) => {
+      const id = ids.get(`${laneNumber} ${scopeKey(scope)}`);
+      return id === undefined ? [] : [[key, id] as const];
+    }),
+  );
+}
+
+const scopeNameOf = ({ lane, wokenAt, scope }: LaneScope): string => `${lane} ${wokenAt ?? ''} ${scopeKey(scope)}`;
+
+/** One statement sees nothing of its own writes: what it made is added to what it found. */
+const OPEN_SCOPES = `
+  WITH wanted AS (
+    SELECT n.lane, decode(n.key, 'hex') AS key, n.user_id, n.agent_id, n.run_id, n.app_id FROM unnest(
+      @lanes::bigint[], @keys::text[], @userIds::text[], @agentIds::text[], @runIds::text[], @appIds::text[]
+    ) AS n (lane, key, user_id, agent_id, run_id, app_id)
+  ), made AS (
+    INSERT INTO scopes (lane, key, user_id, agent_id, run_id, app_id)
+    SELECT * FROM wanted n WHERE NOT EXISTS (SELECT 1 FROM scopes s WHERE s.lane = n.lane AND s.key = n.key)
+    RETURNING id, lane, key
+  )
+  SELECT id, lane, encode(key, 'hex') AS key FROM made
+  UNION ALL
+  SELECT s.id, s.lane, encode(s.key, 'hex') FROM scopes s JOIN wanted n ON s.lane = n.lane AND s.key = n.key`;

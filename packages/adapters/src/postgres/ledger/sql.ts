@@ -1,7 +1,6 @@
 import type { PoolClient } from 'pg';
-import { type Answer, type Ask, askAll } from './asking.ts';
+import { type Answer, type Ask, askAll, encodeJson, encodeText } from './asking.ts';
 import { ofConnection } from './errors.ts';
-import { encodeJson, encodeText } from './text.ts';
 
 type Scalar = string | number | boolean | null | Uint8Array;
 export type Params = Readonly<Record<string, Scalar | readonly Scalar[]>>;

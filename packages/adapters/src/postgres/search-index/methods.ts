@@ -17,11 +17,10 @@ import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
 import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
 import { segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
-import { type Transactions, transactionsOn } from '../ledger/access.ts';
-import { compactDatabase } from '../ledger/compact.ts';
+import { compactDatabase, type Transactions, transactionsOn } from '../ledger/access.ts';
+import { COLUMN_TYPES } from '../ledger/asking.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
 import { askOf, type Sql } from '../ledger/sql.ts';
-import { COLUMN_TYPES } from '../ledger/text.ts';
 import { openPool, placeOf } from '../pool.ts';
 import {
   type IndexSpace,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeJson, decodeText, encodeJson, encodeText } from './text.ts';
+import { decodeJson, decodeText, encodeJson, encodeText } from './asking.ts';
 
 const PARTS = ['', '\0', '\u001a', '\ud83d', '\udc4d', '\\', '\\u0000', '\\u001a', '0000', 'd83d', '"', '👍', '北'];
 /** Every text of four parts, each of which is hard on its own or next to another. */

@@ -42,6 +42,7 @@ describe('the slots of cells', () => {
     expect(closedTo('a', ranges, [handover('closing')])).toEqual([{ from: 100, to: 199 }]);
     expect(closedTo('b', ranges, [handover('closing')])).toEqual([{ from: 0, to: SLOTS - 1 }]);
     expect(closedTo('a', ranges, [{ ...handover('closing'), attempt: 0 }])).toEqual([]);
+    expect(closedTo('a', ranges, [handover('opening')])).toEqual([{ from: 100, to: 199 }]);
     expect(closedTo('b', ranges, [handover('opening')])).toEqual([
       { from: 0, to: 99 },
       { from: 200, to: SLOTS - 1 },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_TENANT } from '../words.ts';
 import { afterLoss, afterStep, type MoveOutcome, type OwnerMove } from './move-owner.ts';
-import { granted } from './shares.ts';
+import { granted, LEAST_SHARE, partAssumed, partAt } from './shares.ts';
 
 const COPY = { importId: 'imp_1', stamp: 'now' };
 const move = (state: OwnerMove['state'], tries = 0): OwnerMove => ({
@@ -60,4 +60,11 @@ it('a share counts as held for as long as any lease lasts that its cell may have
   expect(granted([had], { ...asked, until: 500 }, 0)).toMatchObject({ told: { until: 500 }, kept: { until: 1_000 } });
   expect(granted([had], { ...asked, until: 2_000 }, 0).kept).toMatchObject({ until: 2_000, part: 0.5 });
   expect(granted([{ ...had, until: null }], { ...asked, until: 2_000 }, 0).kept.until).toBeNull();
+});
+
+it('a share that is over by one clock counts as held until it is over by every clock', () => {
+  const lease = { part: 0.5, until: 1_000_000 };
+  expect(partAt(lease, 1_000_000)).toBe(LEAST_SHARE);
+  expect(partAssumed(lease, 1_599_999)).toBe(0.5);
+  expect(partAssumed(lease, 1_600_000)).toBe(LEAST_SHARE);
 });

@@ -135,6 +135,24 @@ describe('erasing a user', () => {
     expect(textsInIndex()).toEqual([]);
   });
 
+  it('takes back what a projection writes while its rows go', async () => {
+    await say('home: Berlin');
+    const points = [...state.points.values()];
+    const { id } = await request();
+    const { erasures } = ledger;
+    const slowly: typeof erasures = {
+      ...erasures,
+      slice: async (...slice) => {
+        await index.upsert(points);
+        bench.tools.advance(5_000);
+        return erasures.slice(...slice);
+      },
+    };
+    const deps = { ...bench.deps, ledger: { ...ledger, erasures: slowly } };
+    expect(await eraseOwner({ ...deps, queue, settleMs: 5_000 })(id, NEVER)).toBeNull();
+    expect(textsInIndex()).toEqual([]);
+  });
+
   it('tells the index of nothing that was said before it, however short that would stay there', async () => {
     meanwhile = async () => Promise.reject(new Error('the index is away'));
     await say('home: Berlin');

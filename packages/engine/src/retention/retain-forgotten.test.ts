@@ -1,6 +1,7 @@
-import { done, expectTrue, NEVER, type UndoBench, undoBench } from '@slowwave/engine-testing';
+import { done, expectTrue, NEVER, scope, type UndoBench, undoBench } from '@slowwave/engine-testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
+import { spaceOf } from '../ids.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DAY_MS } from '../text/dates.ts';
 import { DEFAULT_TENANT } from '../words.ts';
@@ -68,6 +69,26 @@ describe('what is forgotten', () => {
     expect(await b.engine.live()).toEqual(['pet: cat']);
     expect(await b.engine.deps.ledger.retention.uncompacted()).toBeNull();
     await sound();
+  });
+
+  it('stays in a what-if for as long as that does', async () => {
+    const space = spaceOf({ tenant: TENANT, replay: 'rpl_1' });
+    const forgotten = async (tenant: typeof TENANT): Promise<string> => {
+      const added = await b.writer.add(tenant, {
+        ...{ text: 'home: Oslo', metadata: {}, category: null, immutable: false, validFrom: null, expiresAt: null },
+        ...{ scope: scope(), pinned: false },
+      });
+      if (added.kind !== 'written') throw new Error(`expected it to be written, got ${added.kind}`);
+      await b.writer.remove(tenant, added.memory.id);
+      return added.memory.id;
+    };
+    const [own, copied] = [await forgotten(TENANT), await forgotten(space)];
+    days(31);
+    await sweep();
+    const textsOf = async (tenant: typeof TENANT, id: string) =>
+      JSON.stringify(await b.engine.deps.ledger.memories.get(tenant, id));
+    expect(await textsOf(TENANT, own)).not.toContain('Oslo');
+    expect(await textsOf(space, copied)).toContain('Oslo');
   });
 
   it('is kept for ever where the tenant says so', async () => {

@@ -115,6 +115,20 @@ describe('retention and forgetting', () => {
     expect(await bench.live('bob')).toEqual(['x: 1', 'y: 1']);
   });
 
+  it('counts what is pinned within the budget: other memories go for it', async () => {
+    await say('a: 1', 'b: 1');
+    await pin('a: 1');
+    await pin('b: 1');
+    days(1);
+    await say('c: 1', 'd: 1');
+    const rules = { forgetting: { maxAgeDays: null, unconfirmedDays: null, maxMemories: 3 } };
+    expect((await preview(rules)).memories).toEqual({ age: 0, unconfirmed: 0, budget: 1 });
+    await choose(rules);
+    await sweep();
+    expect(await bench.live()).toEqual(expect.arrayContaining(['a: 1', 'b: 1']));
+    expect(await bench.live()).toHaveLength(3);
+  });
+
   it('never forgets what is pinned, also after it was told anew, until it is unpinned', async () => {
     await say('home: Oslo', 'pet: cat');
     await pin('home: Oslo');

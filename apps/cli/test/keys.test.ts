@@ -46,7 +46,7 @@ it(
     expect(await run('revoke', madeId, '--tenant', 'acme')).toMatchObject({ code: 0 });
     const ceilings = async (...args: string[]) =>
       slowwave(['tenants', 'ceilings', 'acme', '--server', url, ...args], { SLOWWAVE_API_KEY: secret });
-    expect((await ceilings()).out).toMatch(/tokens a day +no limit[\s\S]*set for +all tenants/);
+    expect((await ceilings()).out).toMatch(/tokens per day +no limit[\s\S]*set for +all tenants/);
     const limited = await ceilings('--tokens', '2000000', '--cost', 'none', '--json');
     expect(limited.json()).toEqual({ tenant: 'acme', tokens_per_day: 2_000_000, cost_per_day: null, own: true });
     expect((await ceilings('--cost', 'much')).code).toBe(2);

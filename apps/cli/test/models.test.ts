@@ -193,7 +193,7 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
       env: { SLOWWAVE_CHAT_IDLE_TIMEOUT_MS: '500' },
       script: () => ({ events: [delta({ content: '{"there"' })], end: 'silent' }),
       sentence:
-        /to go on with its answer within 500 ms, got nothing more after some 2 tokens; .* needs a longer SLOWWAVE_CHAT_IDLE_TIMEOUT_MS/,
+        /to continue its answer within 500 ms, got nothing more after about 2 tokens; .* needs a longer SLOWWAVE_CHAT_IDLE_TIMEOUT_MS/,
     },
   ],
   [

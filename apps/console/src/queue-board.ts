@@ -11,7 +11,7 @@ const BOARD = {
   hideRedisDetails: true,
   /** Other pages for people. */
   miscLinks: [
-    { text: 'What waits, and why', url: '/' },
+    { text: 'What is waiting, and why', url: '/' },
     { text: 'API', url: '/docs/' },
     { text: 'Sign in or out', url: '/login' },
   ],

@@ -29,7 +29,7 @@ export function engineMetrics(registry: Registry): Meter {
   });
   const searchable = new Histogram({
     name: 'slowwave_searchable_delay_seconds',
-    help: 'From accepting a batch to its memories in the index, without batches that changed no memory',
+    help: 'Time from accepting a batch until its memories are in the index; without batches that changed no memory',
     buckets: WAIT_BUCKETS_S,
     registers,
   });
@@ -161,7 +161,7 @@ const ACKNOWLEDGE_BUCKETS_S = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01,
 export function ingestMetrics(registry: Registry): (acknowledged: Acknowledged) => void {
   const duration = new Histogram({
     name: 'slowwave_acknowledge_duration_seconds',
-    help: 'From a request to the moment its batch is durable',
+    help: 'Time from a request until its batch is durable',
     labelNames: ['repeated'] as const,
     buckets: ACKNOWLEDGE_BUCKETS_S,
     registers: [registry],

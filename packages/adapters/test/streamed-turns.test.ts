@@ -82,7 +82,7 @@ test('a model that falls silent over the same messages, and is there for others,
     calls,
     outcomes: ['retry', 'retry', 'parked'],
   });
-  expect(reason).toMatch(/to go on with its answer within 500 ms, got nothing more after some \d+ tokens/u);
+  expect(reason).toMatch(/to continue its answer within 500 ms, got nothing more after about \d+ tokens/u);
   expect(after.written).toHaveLength(calls);
   expect(Math.min(...after.written)).toBeGreaterThan(0);
 });

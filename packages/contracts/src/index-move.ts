@@ -9,7 +9,7 @@ const State = z
 
 const Estimate = z.object({
   texts: z.int().describe('The approximate number of texts that the new model embeds.'),
-  tokens: z.int().describe('Their tokens, about.'),
+  tokens: z.int().describe('The approximate number of their tokens.'),
 });
 
 const Recall = z.object({

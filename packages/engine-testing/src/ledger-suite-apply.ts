@@ -253,6 +253,32 @@ export function describeApply(bench: () => Bench): void {
       await b.ledger.memories.write(TENANT, { changes: [gone], tombstones: [tombstone], now: b.tools.now() });
       expect(await b.ledger.memories.tombstones(lane, ['berlin'])).toEqual([tombstone]);
     });
+
+    it('of a text deleted twice block what was said before the later deletion, whichever is written last', async () => {
+      const b = bench();
+      const lane = await b.ledger.memories.laneOf(TENANT, ANN, b.tools.now());
+      const born = added(b.tools, home(lane));
+      await write(b, born);
+      const deletedWhen = (at: number, seq: number) => ({
+        ...{ memoryId: born.memory.id, textHash: 'berlin', deletedAt: { at, seq } },
+      });
+      /** Whatever else is kept of earlier ones. */
+      const blockedUntil = async () => {
+        const found = await b.ledger.memories.tombstones(lane, ['berlin']);
+        return found
+          .map(({ deletedAt }) => deletedAt)
+          .sort((one, other) => one.at - other.at || one.seq - other.seq)
+          .at(-1);
+      };
+      const now = b.tools.now();
+      const [earlier, later, latest] = [deletedWhen(now, 1), deletedWhen(now, 2), deletedWhen(now + 1, 1)];
+      const change = deleted(b.tools, born.memory);
+      await b.ledger.memories.write(TENANT, { changes: [change], tombstones: [later, earlier], now });
+      expect(await blockedUntil()).toEqual(later.deletedAt);
+      const again = deleted(b.tools, change.memory);
+      await b.ledger.memories.write(TENANT, { changes: [again], tombstones: [latest, later], now });
+      expect(await blockedUntil()).toEqual(latest.deletedAt);
+    });
   });
 }
 

@@ -64,7 +64,7 @@ function withdraw(state: State, now: Millis): void {
     const { tenant, owner, operation } = review;
     if (review.state !== 'pending' || operation.topic === undefined) continue;
     if (ownersOf(state, { tenant, agentId: owner.id, topic: operation.topic }) >= TOPIC_OWNERS) continue;
-    const note = `fewer than ${TOPIC_OWNERS} users are left for whom this is known`;
+    const note = `fewer than ${TOPIC_OWNERS} users are left to whom this applies`;
     change(review, { state: 'stale', note, settledAt: now });
   }
 }

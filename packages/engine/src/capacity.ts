@@ -34,7 +34,7 @@ export const MEASURES = {
     from: measured('flood', '138 new users per second'),
   },
   oneMemories: {
-    about: 'memories that were searched in one file',
+    about: 'memories in one file, up to which searches were measured',
     value: 1_000_000,
     unit: '',
     from: measured('growth', 'p95 17.5 ms over HTTP, 2,000 users'),
@@ -86,16 +86,16 @@ export const MEASURES = {
     about: 'processor time of moving an exchange to another cell, both cells together',
     value: 1,
     unit: 'ms',
-    from: estimated('its rows are read, sent and written; no model is called'),
+    from: estimated('its rows are read, sent and written, without a model'),
   },
   callSeconds: {
-    about: 'time of a call of the chat model',
+    about: 'duration of a chat model call',
     value: 2,
     unit: 's',
     from: estimated('differs by provider'),
   },
   completionTokens: {
-    about: 'tokens of an answer of the chat model',
+    about: 'tokens of a chat model answer',
     value: 250,
     unit: '',
     from: estimated('some facts as JSON; `slowwave usage --by step` shows yours'),
@@ -106,7 +106,7 @@ export const MEASURES = {
     unit: '',
     from: estimated('messages of 50 tokens'),
   },
-  coresOfDatabase: { about: 'cores of a PostgreSQL', value: 16, unit: '', from: estimated('a usual large server') },
+  coresOfDatabase: { about: 'cores of a PostgreSQL', value: 16, unit: '', from: estimated('a typical large server') },
   bytesOfFile: {
     about: 'ledger in a SQLite file',
     value: 5e11,
@@ -119,13 +119,13 @@ export const MEASURES = {
     unit: 'bytes',
     from: estimated('the size that can be restored within hours'),
   },
-  memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a usual large server') },
+  memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a typical large server') },
   laneAsleep: {
-    about: 'row that stays in the ledger of an owner that sleeps',
+    about: 'row that stays in the ledger for a sleeping owner',
     value: 500,
     unit: 'bytes',
     from: estimated(
-      'its name and times; calls of models and entries of the audit log stay too, until their days are over',
+      'its name and times; model calls and audit log entries also stay until their retention ends',
     ),
   },
   ownerInDatabase: {
@@ -248,7 +248,7 @@ export function capacityPlan(wanted: Wanted): CapacityPlan {
 function segmentsOf({ users, dimensions, months, asleep }: Wanted, exchanges: number): Disk {
   const { base, perDimension } = BYTES_ASLEEP;
   const bytes = asleep * (exchanges * (base + perDimension * dimensions) + users * MEASURES.laneAsleep.value);
-  return { name: 'segments of owners that sleep', bytes, bytesPerMonth: bytes / months };
+  return { name: 'segments of sleeping owners', bytes, bytesPerMonth: bytes / months };
 }
 
 interface Sized extends Wanted {
@@ -362,12 +362,12 @@ function storesOf(sized: Sized, setup: Setup): Pick<CapacityPlan, 'stores' | 'di
 const DIRECTORY: Part = {
   name: 'directory of cells',
   count: 1,
-  why: 'a small PostgreSQL of its own, that all routers ask',
+  why: 'a small PostgreSQL of its own, used by all routers',
 };
 
 function whyDatabases(ledgers: number, hasIndex: boolean): string {
   const holds = hasIndex ? 'ledger and index (SLOWWAVE_INDEX=postgres)' : 'the ledger';
-  return ledgers === 1 ? holds : `${holds}; each is a cell with a part of the users`;
+  return ledgers === 1 ? holds : `${holds}; each is a cell with a share of the users`;
 }
 
 function qdrantsFor({ exchanges, dimensions }: Sized): number {

@@ -163,7 +163,7 @@ function ofBudget(cause: unknown): ProblemError {
 export const PARAM_MAX = 300;
 
 const UNREADABLE_URL =
-  'the URL is not valid: % must be followed by two hexadecimal digits, and what they spell must be UTF-8';
+  'the URL is not valid: % must be followed by two hexadecimal digits, and the decoded bytes must be UTF-8';
 
 /** A query that cannot be decoded would be taken as it is: as the id of somebody else, and not of the same one everywhere. */
 export function refuseUnreadable(url: string): void {

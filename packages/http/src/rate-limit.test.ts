@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { type KeyCheck, needScope } from './access.ts';
-import { countMore } from './limits.ts';
+import { countMore, registerRateLimit } from './limits.ts';
 import type { App } from './shell.ts';
 import { testShell } from './testing.ts';
 
@@ -49,6 +49,22 @@ test('what was used up comes back with time', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => get('one')));
   expect(answers.filter(({ statusCode }) => statusCode === 429).length).toBeGreaterThan(0);
   await expect.poll(async () => (await get('one')).statusCode).toBe(200);
+});
+
+test('a key that was idle may send the burst of two seconds, however long it was idle', async () => {
+  const { app } = await testShell({ auth: { apiKey: 'a-long-secret', keys }, keyRate: null });
+  closing.push(app);
+  let now = 0;
+  registerRateLimit(app, 2, () => now);
+  needScope(app, 'search');
+  app.get('/v1/notes', async () => ({ notes: [] }));
+  const get = () => app.inject({ url: '/v1/notes', headers: { authorization: 'Bearer one' } });
+  expect((await get()).headers['ratelimit-remaining']).toBe('3');
+  now += 86_400_000;
+  for (const left of ['3', '2', '1', '0']) expect((await get()).headers['ratelimit-remaining']).toBe(left);
+  expect((await get()).statusCode).toBe(429);
+  now += 500;
+  expect((await get()).statusCode).toBe(200);
 });
 
 test('the operator is not limited, nor anybody where no rate is set', async () => {

@@ -61,7 +61,7 @@ recite it.\n\n${text}`);
     'save_memory',
     {
       title: 'Save memories',
-      description: 'Has the model save what is worth remembering at the end of a conversation.',
+      description: 'Asks the model to save what is worth remembering at the end of a conversation.',
     },
     () =>
       said(`Look back at this conversation. Call add_memory once with the messages in which I said something worth \

@@ -120,5 +120,5 @@ export function sentenceOn(error: unknown, { report }: Pick<Connection, 'report'
     return `${error.message}${mistakes}`;
   }
   report(error);
-  return 'the memory failed unexpectedly; tell the person, and see the log of the server';
+  return 'the memory server failed unexpectedly; tell the person, and check the log of the server';
 }

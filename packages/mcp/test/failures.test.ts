@@ -56,7 +56,7 @@ test('an answer that nobody expects is reported, and not shown to the model', as
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"secret": "of the server"}');
   });
   const { isError, text } = await tryTo(client, 'get_memories');
-  expect([isError, text]).toEqual([true, expect.stringContaining('see the log')]);
+  expect([isError, text]).toEqual([true, expect.stringContaining('check the log')]);
   expect(reported).toHaveLength(1);
 });
 

@@ -1111,7 +1111,7 @@ export type IndexMove = {
   readonly estimate: {
     /** The approximate number of texts that the new model embeds. */
     readonly texts: number;
-    /** Their tokens, about. */
+    /** The approximate number of their tokens. */
     readonly tokens: number;
   };
   /** How many points the worker has written. */
@@ -1150,7 +1150,7 @@ export type IndexMoveAnswer = {
   readonly estimate: {
     /** The approximate number of texts that the new model embeds. */
     readonly texts: number;
-    /** Their tokens, about. */
+    /** The approximate number of their tokens. */
     readonly tokens: number;
   } | null;
 };

@@ -114,7 +114,7 @@ async function importBundle(call: Call, folder: string) {
 
 const SETTINGS = {
   same: 'the same here.',
-  taken: 'taken over.',
+  taken: 'imported.',
   kept: 'the existing ones stay (--replace-settings imports those of the bundle).',
 } as const;
 

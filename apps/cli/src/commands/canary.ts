@@ -94,7 +94,7 @@ export const undoCanaryCommand: Command = {
   options: {
     'dry-run': { value: null, about: 'Only report what would be undone, and the calls and tokens to expect.' },
     calls: { value: 'N', about: 'Maximum number of model calls for consolidating again.' },
-    tokens: { value: 'N', about: 'The most tokens.' },
+    tokens: { value: 'N', about: 'Maximum number of tokens.' },
     cost: { value: 'N', about: 'Maximum cost, in the currency of the prices in the settings.' },
   },
   run: async (call) => {

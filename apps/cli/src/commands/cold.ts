@@ -10,7 +10,7 @@ export const listColdCommand: Command = {
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
     const { items: owners, more, text } = await listing(call, { path: '/v1/cold', query, columns: COLUMNS });
-    return { value: { owners, more }, text: owners.length === 0 ? 'Nobody sleeps.' : text };
+    return { value: { owners, more }, text: owners.length === 0 ? 'No owner sleeps.' : text };
   },
 };
 

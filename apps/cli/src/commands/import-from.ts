@@ -28,11 +28,11 @@ export async function importFrom(call: Call, origin: Origin, path: string): Prom
   const isAsked = found.talks.length > 0 && (!found.isRead || given.flag('conversations'));
   const wanted: Found = isAsked ? found : { ...found, talks: [], left: [...found.left, ...unread(found)] };
   if (given.flag('dry-run'))
-    return { value: { origin, ...counted(wanted), sent: null }, text: reportOf(wanted, 'would come over') };
+    return { value: { origin, ...counted(wanted), sent: null }, text: reportOf(wanted, 'would be imported') };
   if (isAsked && !given.flag('yes'))
     throw new UsageError(`expected --yes: ${await costOf(call, found.talks)}`, 'import');
   const sent = await send(call, origin, wanted);
-  return { value: { origin, ...counted(wanted), sent }, text: `${reportOf(wanted, 'came over')}\n${sentText(sent)}` };
+  return { value: { origin, ...counted(wanted), sent }, text: `${reportOf(wanted, 'imported')}\n${sentText(sent)}` };
 }
 
 async function read(origin: Origin, path: string, user: string | null): Promise<Found> {

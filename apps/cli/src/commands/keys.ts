@@ -179,8 +179,8 @@ function amountOf(given: Given, option: string): number | null | undefined {
 const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own }: CeilingsView): string =>
   pairs([
     ['tenant', tenant],
-    ['tokens a day', tokens ?? 'no limit'],
-    ['cost a day', cost ?? 'no limit'],
+    ['tokens per day', tokens ?? 'no limit'],
+    ['cost per day', cost ?? 'no limit'],
     ['set for', own ? 'this tenant' : 'all tenants'],
   ]);
 

@@ -92,7 +92,7 @@ async function removed(call: Call, name: string): Promise<void> {
   }
 }
 
-/** As a whole, or as its head with one case a line. */
+/** As a whole, or as its head with one case per line. */
 async function jsonIn(path: string): Promise<object> {
   const text = await textIn(path);
   try {
@@ -118,7 +118,7 @@ const textIn = (path: string): Promise<string> =>
 export const exportSuiteCommand: Command = {
   name: 'suite export',
   usage: '<name>',
-  summary: 'Write a suite as a file for a repository: one case a line.',
+  summary: 'Write a suite as a file for a repository: one case per line.',
   about: 'The file does not name users, but it contains what they said unless the suite was recorded with --mask.',
   options: { file: { value: 'FILE', about: 'Output file. Default: standard output.' }, tenant: TENANT },
   run: async (call) => {

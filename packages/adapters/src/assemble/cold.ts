@@ -128,7 +128,7 @@ async function refuseSleepers({ cold }: StoredLedger): Promise<void> {
   if (one === undefined) return;
   throw new EngineError(
     'this ledger has owners that sleep, or segments that are not deleted yet: set SLOWWAVE_COLD_DAYS, and SLOWWAVE_COLD_STORE to ' +
-      'where the segments are. To be rid of them, set SLOWWAVE_COLD_DAYS=0 and SLOWWAVE_COLD_KEEP_HOURS=0, wake all with ' +
+      'where the segments are. To stop using segments, set SLOWWAVE_COLD_DAYS=0 and SLOWWAVE_COLD_KEEP_HOURS=0, wake all with ' +
       '"slowwave cold wake --all", and unset them an hour later',
     { code: 'segment_unavailable', retryable: false },
   );

@@ -114,7 +114,7 @@ interface Numbers {
 }
 
 const none = (): never => {
-  throw new Error('nothing changes, and nothing has a number');
+  throw new Error('nothing changes, so nothing has a number');
 };
 const NONE: Numbers = { of: none, consolidation: none };
 

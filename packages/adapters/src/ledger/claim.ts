@@ -159,7 +159,7 @@ function unpacking({ tenant, id: lane, number }: LaneRow, pinned: readonly Waiti
   if (unclaimed.length === 0) return [];
   const rows = unclaimed.flatMap(({ number: batch, id, scope, accepted_at, seq, seen_until, messages }) => {
     if (seq === null || seen_until === null || messages === null)
-      throw new Error(`what batch ${id} says was not read, and it is claimed`);
+      throw new Error(`the messages of batch ${id} were not read, but it is claimed`);
     const row = { batch_id: id, seq, seen_until, messages, tenant, lane, scope, accepted_at };
     return messageColumnsOf(row).map((columns) => storedMessage(columns, { lane: number, batch }));
   });
@@ -239,7 +239,7 @@ const SELECT_WINDOW = `
 
 /** The turn says when its window was pinned, so that a resumed one asks its model the same question. */
 function turnOf(lane: LaneRow, window: Window & { readonly batchIds: readonly string[] }): Turn {
-  if (lane.consolidation_id === null) throw new Error(`lane ${lane.id} is taken for no consolidation`);
+  if (lane.consolidation_id === null) throw new Error(`lane ${lane.id} was claimed without a consolidation`);
   return {
     tenant: lane.tenant,
     lane: lane.id,

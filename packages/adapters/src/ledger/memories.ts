@@ -315,7 +315,7 @@ function ending(turn: Turn, { batches, measured, now }: Application, thought: To
   const id = turn.consolidationId;
   const rows = turn.batchIds.map((batchId) => {
     const outcome = batches.get(batchId);
-    if (outcome === undefined) throw new Error(`the application of ${id} says nothing of its batch ${batchId}`);
+    if (outcome === undefined) throw new Error(`the changes of ${id} do not mention its batch ${batchId}`);
     return { id: batchId, outcome };
   });
   return [

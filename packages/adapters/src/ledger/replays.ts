@@ -77,7 +77,7 @@ const scripted = storeOf<Scripts>('replays', {
     if ((yield* run(INSERT_REPLAY, newReplayColumns(replay))) === 0) {
       const text = 'SELECT id, body_hash FROM replays WHERE tenant = @tenant AND key = @key';
       const known = yield* first<{ id: string; body_hash: string }>(text, { tenant, key: idempotency?.key ?? null });
-      if (known === null) throw new Error(`replay ${id} was not stored, and no other has its key`);
+      if (known === null) throw new Error(`replay ${id} was not stored, but no other replay has its key`);
       return known.body_hash === idempotency?.bodyHash ? { kind: 'repeated', id: known.id } : { kind: 'conflict' };
     }
     yield* addBatches(id, replay.batchIds);

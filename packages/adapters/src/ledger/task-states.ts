@@ -40,7 +40,7 @@ function* write(version: NewTaskVersion): Script<TaskWritten> {
   if (version.ends)
     yield* run('UPDATE lanes SET updated_at = greatest(updated_at, @now) WHERE id = @laneId', { laneId, now });
   const written = yield* current(version);
-  if (written === null) throw new Error(`the state of run ${version.runId} was written, and is not there`);
+  if (written === null) throw new Error(`the state of run ${version.runId} was written but is missing`);
   return { kind: 'written', state: written, repeated: false };
 }
 

@@ -90,7 +90,7 @@ export const inStream = (unreadable: EngineError): Complaint => ({
 
 /** `written`: how many tokens of the answer had come, if any. */
 export function timedOut(place: Place, cause: unknown, written = 0): EngineError {
-  const got = written === 0 ? 'none' : `only its first ${written} tokens or so`;
+  const got = written === 0 ? 'none' : `only about the first ${written} tokens of it`;
   const message = `expected an answer from ${place.baseUrl} (model ${place.model}) within ${place.timeoutMs} ms, got ${got}; it will be retried later; a slow model needs a longer SLOWWAVE_MODEL_TIMEOUT_MS`;
   return new EngineError(message, { code: 'model_timeout', retryable: true, cause, written });
 }
@@ -101,7 +101,7 @@ export function stalled(
   { idleTimeoutMs, written }: { idleTimeoutMs: number; written: number },
 ): EngineError {
   const message =
-    `expected ${place.baseUrl} (model ${place.model}) to go on with its answer within ${idleTimeoutMs} ms, got nothing more after some ${written} tokens; ` +
+    `expected ${place.baseUrl} (model ${place.model}) to continue its answer within ${idleTimeoutMs} ms, got nothing more after about ${written} tokens; ` +
     'it will be retried later; check whether the server hangs. A model that pauses for longer needs a longer SLOWWAVE_CHAT_IDLE_TIMEOUT_MS';
   return new EngineError(message, { code: 'model_timeout', retryable: true, written });
 }

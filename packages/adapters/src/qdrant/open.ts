@@ -249,7 +249,7 @@ const noteOf = ({ ledger_id, started_at, after, after_batch, by_words, ...counts
 });
 
 const notBegun = (): EngineError =>
-  new EngineError('no new collection was begun; call `begun` or `begin` first', {
+  new EngineError('no new collection was started; call `begun` or `begin` first', {
     code: 'internal',
     retryable: false,
   });

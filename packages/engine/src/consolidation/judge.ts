@@ -63,7 +63,7 @@ async function attacksAmong({ tools }: EngineDeps, heard: readonly Spoken[]): Pr
 
 const remarkOn = ({ messageId, kinds }: SeenAttack): Remark => ({
   asked: `${kinds.join(', ').replaceAll('_', ' ')} in message ${messageId}`,
-  did: 'read as data like every message; what comes from it is flagged',
+  did: 'treated as data, like every message; facts from it are flagged',
 });
 
 /** The oldest for each text; none whose memory is there by now. */

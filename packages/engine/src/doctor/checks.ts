@@ -228,7 +228,7 @@ async function tombstoneProblem(
   const hash = last === undefined ? null : blockedHash(tools, last);
   if (hash === null) return null;
   const stones = await ledger.memories.tombstones(memory.lane, [hash]);
-  return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted and may come back by a replay';
+  return stones.some(({ memoryId }) => memoryId === memory.id) ? null : 'are deleted, but a replay may bring them back';
 }
 
 /** The rows it is found by, where it is looked for by an id that it was said under. */

@@ -108,7 +108,7 @@ describe('the doctor', () => {
   it('finds deletions that a replay would take back', async () => {
     const tombstones = async () => [];
     expect(await whats('full', { memories: { ...ledger.memories, tombstones } })).toEqual([
-      'memories error: 1 memories are deleted and may come back by a replay',
+      'memories error: 1 memories are deleted, but a replay may bring them back',
     ]);
   });
 

@@ -104,7 +104,7 @@ export function holdingMarks(timeline: readonly Mark[]): readonly number[] {
 /** When anything was said of it for the last time: its newest text, once more or for the first time, or its deletion. */
 export function lastSaidAt(memory: Memory): SaidAt {
   const last = inSaidOrder(memory.timeline).at(-1);
-  if (last === undefined) throw new Error(`nothing counts of what was said of memory ${memory.id}`);
+  if (last === undefined) throw new Error(`nothing that was said of memory ${memory.id} counts`);
   return last.saidAt;
 }
 

@@ -50,7 +50,8 @@ test('a date that the text does not name is that of the consolidation, for as lo
 
 test.each([
   ['it has no date', 'User is going to learn Portuguese'],
-  ['it was over when it was said', 'User planned to be in Lisbon in July 2024'],
+  ['it is worded as past', 'User planned to be in Lisbon in July 2024'],
+  ['it was over when it was said', 'User is going to Lisbon in July 2024'],
   ['nothing is planned', 'User was born on 3 July 2026'],
   ['it stays true', 'Passport of the user expires on 3 July 2026'],
   ['it is in a language without rules', 'L’utilisateur va à Lisbonne le 2026-07-03'],

@@ -69,6 +69,15 @@ describe('a night', () => {
     expect(await night.night(4)).toBe(1); // 22:01
   });
 
+  test('comes no more once its hours are over, where they are of one day', async () => {
+    const window = { from: '01:00', to: '10:01', timezone: 'Europe/Oslo' };
+    const night = await bench(nothing, { idleHours: 6, window });
+    await say(night, 'User likes tea'); // at 10:01 in Oslo
+    expect(await night.night(24)).toBe(0); // 10:01
+    expect(await night.night(14)).toBe(0); // 00:01
+    expect(await night.night(1)).toBe(1); // 01:01
+  });
+
   test('merges what says the same: one stays, confirmed under the ids of both, and the other ends', async () => {
     const night = await bench(same);
     await night.post(['User likes tea, green tea'], { scope: { agentId: 'a' } });

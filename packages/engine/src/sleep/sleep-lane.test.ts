@@ -86,7 +86,7 @@ test('an erasure lowers the count, and withdraws what fewer than twenty users ar
   expect(await reviews(night)).toEqual([PROPOSED]);
   await erase('user1');
   const [withdrawn] = await reviews(night);
-  expect(withdrawn).toMatchObject({ state: 'stale', note: 'fewer than 20 users are left for whom this is known' });
+  expect(withdrawn).toMatchObject({ state: 'stale', note: 'fewer than 20 users are left to whom this applies' });
   await tell(night, users(1, 50));
   await nights(night);
   expect((await reviews(night)).map(({ state }) => state).sort()).toEqual(['pending', 'stale']);

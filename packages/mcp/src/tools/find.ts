@@ -44,7 +44,7 @@ export const searchMemories = tool({
     const found = await slowwave.memories.search({ ...(await owner(given)), ...asked }, { signal });
     const { results, degraded } = found;
     return {
-      text: linesOr('Nothing that is remembered answers this.', results.map(lineOf)),
+      text: linesOr('No memory answers this.', results.map(lineOf)),
       data: {
         results: results.map((hit) => ({ ...memoryView(hit), score: hit.score })),
         ...(degraded && { degraded: [...degraded] }),
@@ -111,7 +111,7 @@ export const listEntities = tool({
     const { user_id } = await ids({});
     if (user_id !== undefined) {
       const data = { results: [{ kind: 'user', id: user_id }], next_cursor: null };
-      return { text: `This connection is for the user ${user_id} alone.`, data };
+      return { text: `This connection is only for the user ${user_id}.`, data };
     }
     const { results, next_cursor } = await slowwave.users.list({ ...query, order: 'updated' }, { signal });
     const found = results.map(({ kind, id, memories }) => ({ kind, id, memories }));

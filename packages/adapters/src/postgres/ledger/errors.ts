@@ -9,7 +9,7 @@ const REFUSALS = ['28', '3D', '42501'];
 const GOODBYES = ['57P01', '57P02', '57P05', '25P03'];
 const TOO_MANY_CONNECTIONS = '53300';
 const FEWER_CONNECTIONS =
-  'all processes together want more connections than it allows (max_connections): raise that, or lower ' +
+  'all processes together need more connections than max_connections allows: raise it, or lower ' +
   'SLOWWAVE_DATABASE_CONNECTIONS of each process (see docs/databases.md, "Connections to PostgreSQL")';
 /** A deadlock, or a snapshot that was overtaken. */
 const LOST_RACES = ['40001', '40P01'];

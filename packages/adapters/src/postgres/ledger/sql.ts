@@ -52,7 +52,8 @@ export function sqlOf(client: PoolClient, { opening, closing }: Frame = UNFRAMED
     run: async (text, params) => (await one(text, params)).count,
     ask: (asks) => send(asks),
     askLater: (asks) => {
-      if (closing.length === 0) throw new Error('only a transaction can ask later: it has an end to ask it with');
+      if (closing.length === 0)
+        throw new Error('only a transaction can defer a statement: it is sent when the transaction ends');
       ahead = [...ahead, ...asks];
     },
     askLast: (asks) => {
@@ -117,7 +118,7 @@ function parse(text: string): Parsed {
 
 function encoded({ name, json }: Slot, params: Params): string | Buffer | null {
   const value = params[name];
-  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
+  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, but got none`);
   const encode = json ? encodeJson : encodeText;
   if (Array.isArray(value)) return `{${value.map((one: Scalar) => elementOf(one, encode)).join()}}`;
   return scalarOf(value as Scalar, encode);

@@ -235,7 +235,7 @@ async function pageOf(sql: Sql, after: string | null, limit: number) {
 }
 
 function shownIn({ kind, id, tenant, lane, shelf }: OwnedRow, { head, said }: KeptPoint): ShownPoint {
-  if (said === null) throw new Error('nothing is shown of a point that is withdrawn');
+  if (said === null) throw new Error('a withdrawn point has nothing to show');
   const { memoryId, version, live, moments } = head;
   const kept = JSON.parse(keptJson(said.parts, moments)) as Kept;
   return shownFrom(kept, { memoryId, version, live: live === 1, owner: { kind, id }, tenant, lane, shelf });

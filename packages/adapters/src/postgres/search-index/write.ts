@@ -66,7 +66,7 @@ async function change<T extends Withdrawal>(
   const { owners, known, loose } = await lockOwners(sql, { target, space }, given);
   for (const one of given) {
     const owner = owners.get(nameOf(one));
-    if (owner === undefined) throw new LostRowError(`the owner of ${one.memoryId} was forgotten meanwhile`);
+    if (owner === undefined) throw new LostRowError(`the owner of ${one.memoryId} was forgotten in the meantime`);
     const name = rowName(owner.number, one);
     const head = known.get(name) ?? null;
     const slot = takeIn(owner, { at: one, says: saying(one), known: head });

@@ -78,7 +78,7 @@ function insertMessages(sql: Sql, posted: Posted, { lane, scope }: { lane: LaneR
     return;
   }
   const stored = sql.get<{ number: number }>('SELECT number FROM batches WHERE id = @id', { id: batch.id });
-  if (stored === null) throw new Error(`batch ${batch.id} was not stored, and its messages are`);
+  if (stored === null) throw new Error(`the messages of batch ${batch.id} are stored, but the batch is not`);
   for (const [i, message] of messages.entries()) {
     insertMessage(sql, message, { batch, number: stored.number, lane, scope, seq: lane.next_seq + i });
   }

@@ -227,12 +227,12 @@ export function openLedgerInMemory(tools: Tools): StoredLedger & { readonly byte
   return {
     id: ledgerIdOf(sql),
     ...storesOf(access, {
-      append: () => Promise.reject(new EngineError('nothing is appended to a ledger in memory', READ_ONLY)),
+      append: () => Promise.reject(new EngineError('a ledger in memory does not accept batches', READ_ONLY)),
       around: aroundEach,
       compact: async () => ({ done: true, remains: [] }),
       filtering: FILTERING,
       newLaneId: () => {
-        throw new EngineError('no owner is made in a ledger in memory', READ_ONLY);
+        throw new EngineError('a ledger in memory does not create owners', READ_ONLY);
       },
     }),
     check: async () => {},

@@ -253,7 +253,7 @@ const byName = (given: Given): Params =>
 /** Lists and tables travel as JSON. */
 function valueNamed(name: string, given: Given): Value {
   const value = given[name];
-  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, and got none`);
+  if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, but got none`);
   return typeof value === 'object' && Array.isArray(value) ? JSON.stringify(value) : (value as Value);
 }
 

@@ -138,7 +138,7 @@ function shownIn(room: Room, shown: Shown): ManyPoints {
       return copies.map((point, i) => ({ point, parts: room.shown.partsOf(there[i] as number) }));
     },
     with: (changed) => {
-      if (writes !== room.writes) throw new Error('only the newest of an owner in memory can be written to');
+      if (writes !== room.writes) throw new Error('only the newest copy of an owner in memory can be written to');
       const there = changed.filter(({ point }) => point !== null);
       const leaving = changed.flatMap(({ slot }) => room.newest[slot] ?? []).filter((i) => goneWith[i] === NEVER);
       if (documents + there.length > capacity || room.gone + leaving.length > capacity - room.listed) return null;
@@ -156,7 +156,8 @@ function shownIn(room: Room, shown: Shown): ManyPoints {
 }
 
 function partsOf(changed: ChangedPoint | undefined): ReadParts {
-  if (changed?.parts == null) throw new Error('of an owner with very many points it has to be read what hits show');
+  if (changed?.parts == null)
+    throw new Error('for an owner with very many points, what hits show has to be read from the file');
   return changed.parts;
 }
 

@@ -107,7 +107,7 @@ function pageOf(sql: Sql, after: string | null, limit: number): ReturnType<Reade
 function pagedIn(sql: Sql, first: number): (PagedPoint & { readonly row: number })[] {
   const number = Math.floor(first / SLOTS);
   const named = sql.get<OwnerOfRow>(OWNER_OF, { number: ownerOfShelf(number) });
-  if (named === null) throw new Error('points are left of an owner that is gone');
+  if (named === null) throw new Error('an owner that is gone still has points');
   const { kind, id, ...lane } = named;
   const owner = { kind, id: JSON.parse(id) as string };
   return inOrder(pointsOfBlock({ sql, tables: IN_USE }, first)).flatMap(({ head, said }) => {

@@ -164,7 +164,7 @@ export function namedIn(
     const head = headOf(slot);
     if (head?.memoryId === name.memoryId && head.version === name.version) return { row, slot };
   }
-  throw new Error('an owner has as many names as there may be');
+  throw new Error('an owner has the maximum number of names already');
 }
 
 /** Of a name: 24 bits. */

@@ -198,7 +198,7 @@ function openOwner({ sql, tables: { owners } }: Place, point: Withdrawal): numbe
       `INSERT INTO ${owners} (tenant, kind, id, lane, hash) VALUES (@tenant, @kind, @id, @lane, @hash) RETURNING number`,
       key,
     );
-  if (row === null) throw new Error(`the owner of ${point.memoryId} was written and is not there`);
+  if (row === null) throw new Error(`the owner of ${point.memoryId} was written but is missing`);
   return row.number;
 }
 

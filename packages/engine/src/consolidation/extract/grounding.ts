@@ -52,7 +52,7 @@ export const UNSAID = {
   quote: 'its quote is in no message, and its words are not in the messages it cites',
   beside: 'its quote does not support it, and most of its words are in no message',
   words: 'most of its words are in no message',
-  predicate: 'it attributes to something what nobody said of it',
+  predicate: 'it says something about its subject that nobody said',
   wish: 'most of it was only said in a request to forget it',
 } as const;
 

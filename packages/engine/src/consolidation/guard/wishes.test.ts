@@ -90,7 +90,7 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
         asked: [['f0', 'UPDATE', '0']],
         ends: ['ADD'],
         live: [memory, OSLO, fact],
-        did: ['repaired: added the fact beside the memory, because there is no text'],
+        did: ['repaired: added the fact as a separate memory, because there is no text'],
       },
     ]),
     [
@@ -129,14 +129,14 @@ describe('a wish that is wrong is repaired or refused, with a remark', () => {
       'UPDATE to a name that nobody said',
       wrong(
         { event: 'UPDATE', id: '0', text: 'User lives in Quito' },
-        { did: ['repaired: added the fact beside the memory, because its'] },
+        { did: ['repaired: added the fact as a separate memory, because its'] },
       ),
     ],
     [
       'UPDATE to a word that nobody said',
       wrong(
         { event: 'UPDATE', id: '0', text: 'User lives in Bergen with a parrot' },
-        { did: ['repaired: added the fact beside the memory, because its'] },
+        { did: ['repaired: added the fact as a separate memory, because its'] },
       ),
     ],
     [
@@ -296,12 +296,20 @@ describe('a memory and a fact in one text', () => {
     ['a year', 'User has three kids, Ana, Bo and Cy, since 1997'],
   ])('keeps the memory, and the fact beside it, where %s was never said', (_what, text) => {
     const [[memory, fact] = ['', '']] = merges;
-    merging(text, [memory, fact], { ends: ['ADD'], live: [memory, fact], did: ['repaired: added the fact beside'] });
+    merging(text, [memory, fact], {
+      ends: ['ADD'],
+      live: [memory, fact],
+      did: ['repaired: added the fact as a separate memory'],
+    });
   });
 
   it('keeps the memory, and the fact beside it, where the text ends in a loop', () => {
     const [memory, fact] = ['User plays the violin', 'User plays the cello'];
     const text = 'User plays the cello, not the violin, the cello, not the violin, the cello, not the…';
-    merging(text, [memory, fact], { ends: ['ADD'], live: [memory, fact], did: ['repaired: added the fact beside'] });
+    merging(text, [memory, fact], {
+      ends: ['ADD'],
+      live: [memory, fact],
+      did: ['repaired: added the fact as a separate memory'],
+    });
   });
 });

@@ -123,9 +123,9 @@ function changeAsked(bench: Bench, fact: Fact, how: Asked): FactOutcome | null {
     return change(fact.text);
   }
   if (hasOutcome(bench, fact)) return refuse(bench, describe(wish), problem);
-  repaired(bench, wish, `added the fact beside the memory, because ${problem}`);
+  repaired(bench, wish, `added the fact as a separate memory, because ${problem}`);
   const because =
-    unusable === null ? 'the text for the memory was made up' : 'no text says it with the rest of the memory';
+    unusable === null ? 'the new text of the memory was made up' : 'no text combines it with the rest of the memory';
   return add(bench, fact, { text: fact.text, reason: because, decidedBy: 'guard' });
 }
 
@@ -148,7 +148,7 @@ interface Asked extends Omit<Wording, 'text'> {
   readonly memory: Memory;
 }
 
-const MADE_UP = 'its text says what neither the fact nor the memory does';
+const MADE_UP = 'its text says something that neither the fact nor the memory says';
 
 function unusableText(text: string | null): string | null {
   if (text === null) return 'there is no text';

@@ -119,14 +119,17 @@ export const MEASURES = {
     unit: 'bytes',
     from: estimated('the size that can be restored within hours'),
   },
-  memoryOfQdrant: { about: 'memory of a Qdrant', value: 64e9, unit: 'bytes', from: estimated('a typical large server') },
+  memoryOfQdrant: {
+    about: 'memory of a Qdrant',
+    value: 64e9,
+    unit: 'bytes',
+    from: estimated('a typical large server'),
+  },
   laneAsleep: {
     about: 'row that stays in the ledger for a sleeping owner',
     value: 500,
     unit: 'bytes',
-    from: estimated(
-      'its name and times; model calls and audit log entries also stay until their retention ends',
-    ),
+    from: estimated('its name and times; model calls and audit log entries also stay until their retention ends'),
   },
   ownerInDatabase: {
     about: 'memories of an owner up to which the index in PostgreSQL is planned, and above which Qdrant',

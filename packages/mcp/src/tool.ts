@@ -45,7 +45,7 @@ async function idsOf({ fixed }: Connection, given: Ids): Promise<Ids> {
 export async function ownerIn(connection: Connection, given: Ids): Promise<Ids> {
   const ids = await idsOf(connection, given);
   if (ids.user_id !== undefined || ids.agent_id !== undefined || ids.run_id !== undefined) return ids;
-  throw new ToolError('expected user_id, because this connection is not for one user; add the id of the person meant');
+  throw new ToolError('expected user_id, because this connection is not bound to one user; add the id of the person');
 }
 
 /** What a tool is given beside its arguments. */

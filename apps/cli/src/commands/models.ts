@@ -114,7 +114,7 @@ function calibrationText({ languages, near, pair, vectors }: Calibration, isBuil
   const { words, wordsOfMessages, questions } = vectors;
   return `${list}
 
-From a cosine of ${near.toFixed(2)} a memory may be what a fact changes, and of ${pair.toFixed(2)} one of two facts said together the other.
+A fact may change a memory from a cosine of ${near.toFixed(2)} on, and two facts said together may be the same from ${pair.toFixed(2)} on.
 Words have ${words.toFixed(2)} of the score of memories, and ${wordsOfMessages.toFixed(2)} of that of messages.
 The cut reads ${questions.apart.toFixed(2)} as unrelated to a question, and ${questions.answer.toFixed(2)} as an answer.`;
 }

@@ -326,8 +326,8 @@ export const sampleSuiteCommand: Command = {
   name: 'suite sample',
   usage: '<suite> <run>',
   summary: 'Write messages of a run with the facts found in them, for a person to assess.',
-  about: `One message or fact a line, as JSON. Fill in "verdict": agree or wrong for a fact, complete or missing for
-a message, and send the file with suite assess. Everybody gets the same messages.`,
+  about: `One message or fact per line, as JSON. Fill in "verdict": agree or wrong for a fact, complete or missing for
+a message, and send the file with suite assess. Everyone gets the same messages.`,
   options: {
     by: { value: 'NAME', about: 'Include this person’s earlier verdicts.' },
     messages: { value: 'N', about: 'Number of messages. Default: 20.' },
@@ -353,7 +353,7 @@ export const assessSuiteCommand: Command = {
   writes: true,
   summary: 'Send the verdicts in a file written by suite sample, and show how much people agree.',
   about: 'Lines without a verdict are skipped; a later verdict on the same item replaces the earlier one.',
-  options: { by: { value: 'NAME', about: 'Who says so.' }, tenant: TENANT },
+  options: { by: { value: 'NAME', about: 'Name of the assessor.' }, tenant: TENANT },
   run: async (call) => {
     const by = call.given.text('by');
     if (by === null) throw new UsageError('expected --by, the name of the assessor', 'suite assess');

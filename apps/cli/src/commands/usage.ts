@@ -95,7 +95,7 @@ export const holdsCommand: Command = {
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
     const { items: holds, more, text } = await listing(call, { path: '/v1/holds', query, columns: HOLD_COLUMNS });
-    return { value: { holds, more }, text: holds.length === 0 ? 'Nobody is held.' : text };
+    return { value: { holds, more }, text: holds.length === 0 ? 'There are no holds.' : text };
   },
 };
 

@@ -136,7 +136,7 @@ function embeddingCandidate(trying: Trying): Candidate {
       }),
       tried(`${MANY} texts`, many, async () => {
         const embedded = await embed(many);
-        return embedded && ok(`${Math.round((MANY * SECOND_MS) / embedded.ms)} texts a second`);
+        return embedded && ok(`${Math.round((MANY * SECOND_MS) / embedded.ms)} texts per second`);
       }),
       tried('queries', questions, async () => {
         const { queries } = await embedder.opened();

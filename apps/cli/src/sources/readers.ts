@@ -95,7 +95,7 @@ export function readLangmem(files: Files, user: string | null): Found {
     return [{ id, ids: langmemIds(namespace, user), text, at, expiresAt: null, metadata: { namespace, kind } }];
   });
   if (items.length === 0)
-    throw new Error('expected items with namespace, key and value, as a list or one a line, got none');
+    throw new Error('expected items with namespace, key and value, as a list or one per line, got none');
   const lacks = ['the messages that memories came from', 'former texts', 'deletions', 'how facts relate'];
   return { facts, talks: [], relations: [], left: left.all(), lacks, isRead: true };
 }

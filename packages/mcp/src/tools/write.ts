@@ -196,8 +196,8 @@ export const memoryHistory = tool({
   name: 'memory_history',
   title: 'Get the history of a memory',
   description:
-    'Returns what one memory said before and why it changed, oldest first, also after it was deleted. Use it when a person ' +
-    `asks since when or why something is remembered. ${DATA}`,
+    'Returns what a memory said before and why it changed, oldest first, even after it was deleted. Use it when a person ' +
+    `asks why, or since when, something is remembered. ${DATA}`,
   input: z.strictObject({ memory_id: MEMORY_ID }),
   output: z.object({ results: z.array(EVENT) }),
   effect: 'reads',
@@ -219,7 +219,7 @@ export const undoLast = tool({
   name: 'undo_last',
   title: 'Undo what was remembered last',
   description:
-    'Takes back everything that was last remembered of a person from a conversation, when they say that it was wrong. What ' +
+    'Undoes what was last remembered about a person from a conversation, when they say that it was wrong. What ' +
     'add_memory has accepted but not processed yet is not affected, and neither are update_memory and delete_memory. Each ' +
     'call goes one step further back. Returns the memories before and after.',
   input: z.strictObject({ user_id: ID_FIELDS.user_id }),

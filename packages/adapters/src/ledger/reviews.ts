@@ -197,7 +197,7 @@ const withdraw = (tenant: TenantId, now: Millis): Script<unknown> =>
   run(WITHDRAW, {
     tenant,
     now,
-    note: `fewer than ${TOPIC_OWNERS} users are left for whom this is known`,
+    note: `fewer than ${TOPIC_OWNERS} users are left to whom this applies`,
     least: TOPIC_OWNERS,
   });
 

@@ -272,7 +272,7 @@ async function takenBefore(sql: Sql, group: readonly Append[]): Promise<Readonly
   const holders = new Map(rows.map((row) => [JSON.stringify([row.tenant, row.key]), row]));
   const lost = group.find(({ posted }) => !holders.has(keyOf(posted.batch)));
   if (lost !== undefined)
-    throw new LostRowError(`the key of batch ${lost.posted.batch.id} is taken by one that is not there`);
+    throw new LostRowError(`the idempotency key of batch ${lost.posted.batch.id} belongs to a batch that is missing`);
   return holders;
 }
 

@@ -1,4 +1,4 @@
 import { fourProcesses } from './setups.ts';
 import { describeWay } from './way-of-a-batch.ts';
 
-describeWay('in four processes on Redis', fourProcesses);
+describeWay('in four processes on Redis', fourProcesses, { builtin: false });

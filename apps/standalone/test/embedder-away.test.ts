@@ -1,7 +1,7 @@
 import { freePort, type ModelServer, programFile, spawnService, startModelServer, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { get, post, quiet, said } from './client.ts';
-import { fourProcesses, type OpenSetup, type Setup, standalone } from './setups.ts';
+import { fourProcesses, type OpenSetup, type Setup, searchAndWorker, standalone } from './setups.ts';
 
 /** On a machine that does other things too. */
 const WITHIN_MS = 60_000;
@@ -38,9 +38,9 @@ const search = async ({ search: base }: Setup, query: string, more: object = {})
 };
 
 describe.each([
-  ['one process', standalone],
-  ['four processes', fourProcesses],
-])('an embedding server that is away at the start of %s', (_, way) => {
+  ['one process', standalone, standalone],
+  ['four processes', fourProcesses, searchAndWorker],
+])('an embedding server that is away at the start of %s', (_, way, searching) => {
   it(
     'delays vectors and nothing else, where nobody knows yet how long they are; later nothing is embedded twice',
     async () => {
@@ -80,7 +80,7 @@ describe.each([
   it(
     'keeps nobody from searching when the server is back, also where nothing was said',
     async () => {
-      const at = await open(way);
+      const at = await open(searching);
       expect(await search(at, 'green bicycle')).toMatchObject({ status: 200, texts: [] });
       await comeBack();
       const states: { status: number; degraded: unknown }[] = [];

@@ -44,6 +44,10 @@ export const standaloneOnPostgres: OpenSetup = async (env = {}) =>
 /** Four processes on one ledger and Redis. */
 export const fourProcesses: OpenSetup = async (env = {}) => open(env, FOUR, { REDIS_URL: await startRedis() });
 
+/** Two of them: for what neither posts nor manages. */
+export const searchAndWorker: OpenSetup = async (env = {}) =>
+  open(env, { worker: [], search: ['search'] }, { REDIS_URL: await startRedis() });
+
 /** Four processes with ledger, queue and index on one PostgreSQL, and nothing else. */
 export const fourProcessesOnPostgres: OpenSetup = async (env = {}) =>
   open({ SLOWWAVE_INDEX: 'postgres', ...env }, FOUR, { DATABASE_URL: await startPostgres() });

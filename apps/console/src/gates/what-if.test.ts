@@ -9,7 +9,7 @@ import {
 } from '@slowwave/engine';
 import { echoExtract, NEVER, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { consoleBench, OTHER_MODEL } from './testing/bench.ts';
+import { consoleBench, OTHER_MODEL } from '../testing/bench.ts';
 
 const MINUTE = 60_000;
 

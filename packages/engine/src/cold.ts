@@ -6,7 +6,7 @@ import { withoutVectors } from './models/embed.ts';
 import type { BundleStore } from './ports/ledger/bundles.ts';
 import type { GraphItem } from './ports/ledger/graph.ts';
 import type { BatchPoints, ColdStore, IdleOwner, Oldest, Segment, StandingOwner } from './ports/ledger/owners-away.ts';
-import type { IndexPoint, SearchIndex } from './ports/search-index.ts';
+import type { IndexPoint } from './ports/search-index.ts';
 import type { SegmentContent, SegmentStore } from './ports/segments.ts';
 import { type Cancellation, portionsOf } from './ports/tools.ts';
 import { type MakingDeps, makePoints } from './projection/make-points.ts';
@@ -89,11 +89,6 @@ export function isDue(oldest: Oldest, rules: Pick<TenantSettings, 'retention' | 
   );
 }
 
-type SegmentDeps = MakingDeps & {
-  readonly index: Pick<SearchIndex, 'vectors'>;
-  readonly bundles: Pick<BundleStore, 'lines'>;
-};
-
 /** Characters of an owner's lines. One with more would fill the memory of whoever wakes it, and stays awake. */
 const LINES_MAX = 64_000_000;
 /** Memories, batches, entities or relations whose points are made at a time. */
@@ -105,7 +100,7 @@ const FIRST_REVISION = 1;
 
 /** All of an owner, read in parts. null: it changes, is gone, or is too large; `cool` finds out what was written after its stamp. */
 async function segmentOf(
-  deps: SegmentDeps,
+  deps: ColdDeps,
   standing: StandingOwner,
   cancel: Cancellation,
 ): Promise<SegmentContent | null> {
@@ -116,7 +111,7 @@ async function segmentOf(
 }
 
 async function linesOf(
-  { bundles }: Pick<SegmentDeps, 'bundles'>,
+  { bundles }: Pick<ColdDeps, 'bundles'>,
   { tenant, owner }: StandingOwner,
 ): Promise<readonly string[] | null> {
   const lines: string[] = [];
@@ -146,7 +141,7 @@ function idsByType(lines: readonly string[]): Ids {
 
 /** Made without a model: their vectors are those that the index has. */
 async function pointsOf(
-  given: SegmentDeps,
+  given: ColdDeps,
   { standing: { tenant, lane }, ids }: { readonly standing: StandingOwner; readonly ids: Ids },
   cancel: Cancellation,
 ): Promise<Pick<SegmentContent, 'points' | 'told'>> {
@@ -186,7 +181,7 @@ const revised = (point: IndexPoint): IndexPoint =>
   point.shelf === 'memories' ? point : { ...point, revision: FIRST_REVISION };
 
 async function withVectors(
-  { index, embedder }: Pick<SegmentDeps, 'index' | 'embedder'>,
+  { index, embedder }: Pick<ColdDeps, 'index' | 'embedder'>,
   points: readonly IndexPoint[],
 ): Promise<readonly IndexPoint[]> {
   const none = new Float32Array(embedder.dimensions);

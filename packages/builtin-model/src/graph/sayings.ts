@@ -164,10 +164,10 @@ export function sayingsOf(statement: string, knownAs: KnownAs): Sayings {
   const relative = RELATIVE.exec(statement)?.groups;
   if (relative !== undefined) return { triples: ofRelative(relative, knownAs), userNames: [] };
   const favourite = /^User's favou?rite [\p{L} -]+? (?:is|are) (?<what>.+)$/u.exec(statement)?.groups?.what;
-  if (favourite !== undefined) return { triples: from(USER, holds('likes', favourite, 'thing')), userNames: [] };
+  if (favourite !== undefined) return { triples: withSource(USER, holds('likes', favourite, 'thing')), userNames: [] };
   const { name = '', rest = '' } = SUBJECT.exec(statement)?.groups ?? {};
   return {
-    triples: name === '' ? [] : from(name === 'User' ? USER : subjectOf(name, rest), predicated(rest)),
+    triples: name === '' ? [] : withSource(name === 'User' ? USER : subjectOf(name, rest), predicated(rest)),
     userNames: [],
   };
 }
@@ -179,9 +179,6 @@ const subjectOf = (name: string, rest: string): Named => ({
     ? 'organisation'
     : 'person',
 });
-
-const from = (source: Named, found: readonly Predicated[]): readonly Triple[] =>
-  found.map((one) => ({ ...one, source }));
 
 function ofRelative({ whose = '', kin = '', name, rest = '' }: Groups, knownAs: KnownAs): readonly Triple[] {
   const kinship = kinshipOf(kin);

@@ -35,8 +35,11 @@ interface GraphAnswer {
 
 type Deps = { readonly ledger: Pick<Ledger, 'graph'> };
 
-/** A match as ids: entities are read once, for the page that is shown. */
-interface Bare {
+/**
+ * Relations that fit the patterns together, one for each, and what each variable stands for. As ids: entities are read once, for the
+ * page that is shown.
+ */
+interface Match {
   readonly bound: ReadonlyMap<string, string>;
   readonly relations: readonly KeptRelation[];
 }
@@ -67,7 +70,7 @@ async function bareMatches(
   graph: Graph,
   query: GraphQuery,
   { look, count }: { readonly look: Looking; readonly count: number },
-): Promise<readonly Bare[]> {
+): Promise<readonly Match[]> {
   const idsOf = async (known: KnownEntity): Promise<string[]> =>
     (await entitiesMeant(graph, query, known)).map(({ id }) => id);
   if (query.what.kind === 'match') {
@@ -110,7 +113,7 @@ function boundEndsOf(relations: readonly KeptRelation[], from: readonly string[]
 async function withEntities(
   graph: Graph,
   { tenant }: GraphQuery,
-  found: readonly Bare[],
+  found: readonly Match[],
 ): Promise<readonly GraphMatch[]> {
   const ids = [...new Set(found.flatMap(({ bound }) => [...bound.values()]))];
   const entities = new Map((await graph.entities(tenant, ids)).map((entity) => [entity.id, entity]));
@@ -135,12 +138,6 @@ interface Pattern {
   readonly source: Term;
   readonly relationship: string | null;
   readonly destination: Term;
-}
-
-/** Relations that fit the patterns together, one for each, and what each variable stands for. */
-interface Match {
-  readonly bound: ReadonlyMap<string, string>;
-  readonly relations: readonly KeptRelation[];
 }
 
 /** Half-done matches that are kept at a time: more of them say nothing to anybody. */

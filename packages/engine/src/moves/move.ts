@@ -313,8 +313,6 @@ export interface SpaceComparison {
   readonly at: Millis;
 }
 
-type CompareDeps = Pick<EngineDeps, 'ledger' | 'tools'>;
-
 const TOP = 10;
 /** What each leg brings: as searches ask. */
 const PER_LEG = 80;
@@ -330,7 +328,7 @@ const EMBEDDED_AT_A_TIME = 32;
  * texts of memories are asked for themselves.
  */
 export async function compareSpaces(
-  deps: CompareDeps,
+  deps: MoveDeps,
   { from, to }: { readonly from: SearchedSpace; readonly to: SearchedSpace },
   cancel: Cancellation,
 ): Promise<SpaceComparison> {
@@ -359,7 +357,7 @@ interface StoredQuestion extends IndexLane {
 }
 
 /** Those of one app saw other memories than the index finds by itself, and those of another moment other versions. */
-async function askedByPeople({ ledger }: CompareDeps): Promise<readonly StoredQuestion[]> {
+async function askedByPeople({ ledger }: MoveDeps): Promise<readonly StoredQuestion[]> {
   const receipts = (await ledger.receipts.asked(QUESTIONS_MAX)).filter(
     (one) => one.question !== null && !one.ownApp && one.asOf === null && one.filters === null,
   );
@@ -378,7 +376,7 @@ const placeOf = ({ tenant, lane, scope }: Receipt) => ({
   ...{ tenant, lane, owner: ownerOf(scope), filter: besideOwner(scope) },
 });
 
-async function textsOfMemories({ ledger }: CompareDeps, limit: number): Promise<readonly StoredQuestion[]> {
+async function textsOfMemories({ ledger }: MoveDeps, limit: number): Promise<readonly StoredQuestion[]> {
   const sample = (await ledger.audit.sample(limit)).filter(({ tenant }) => spaceIn(tenant) === null);
   const memories: Memory[] = [];
   for (const [tenant, some] of Map.groupBy(sample, (one) => one.tenant))
@@ -402,7 +400,7 @@ interface Asking {
 
 /** The first ten memories for each question. */
 async function answersOf(
-  { tools }: CompareDeps,
+  { tools }: MoveDeps,
   { index, queries, vectors }: SearchedSpace,
   { questions, cancel }: Asking,
 ): Promise<readonly (readonly string[])[]> {

@@ -196,13 +196,13 @@ const PAST_MS = 30 * DAY_MS;
 /** In that time, what was written without a model has as many tokens as this part of one night's. */
 const LEAST = 0.1;
 
-interface Allowing {
+export interface Sleeping {
   readonly night: Night;
   readonly terms: Terms;
 }
 
 /** The tokens that questions of this night may have; what needs no model goes on without. */
-async function tokensAllowed(deps: EngineDeps, of: Allowing): Promise<number> {
+async function tokensAllowed(deps: EngineDeps, of: Sleeping): Promise<number> {
   const answers = await deps.ledger.thoughts.answers(of.night.consolidationId);
   const left = Math.min(await leftOfBudget(deps, of, answers), await shareOfOwn(deps, of));
   if (left <= 0) return 0;
@@ -218,7 +218,7 @@ async function tokensAllowed(deps: EngineDeps, of: Allowing): Promise<number> {
 /** Of the tenant's day. What this night has asked before a crash is not counted against it twice. */
 async function leftOfBudget(
   { ledger, tools }: EngineDeps,
-  { night, terms }: Allowing,
+  { night, terms }: Sleeping,
   answers: readonly { readonly at: number; readonly usage: TokenUse }[],
 ): Promise<number> {
   const { budgets, sleep } = terms.rules;
@@ -231,7 +231,7 @@ async function leftOfBudget(
 }
 
 /** Of what was spent on remembering what the owner said: nights cost no more than that share of it, whatever there is to compare. */
-async function shareOfOwn({ ledger, tools }: EngineDeps, { night, terms }: Allowing): Promise<number> {
+async function shareOfOwn({ ledger, tools }: EngineDeps, { night, terms }: Sleeping): Promise<number> {
   const { shareOfBudget, limits } = terms.rules.sleep;
   if (shareOfBudget <= 0) return 0;
   const used = await ledger.nights.used(night, tools.now() - PAST_MS);

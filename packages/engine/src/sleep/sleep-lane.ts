@@ -7,7 +7,6 @@ import { DEFAULT_CATEGORIES } from '../models/prompts/consolidation.ts';
 import { forStep } from '../models/steps.ts';
 import type { HeldOperation, Plan } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
-import type { Terms } from '../ports/ledger/ledger.ts';
 import { type Night, type NightEnd, type NightWaits, TOPIC_OWNERS, type Topic } from '../ports/ledger/nights.ts';
 import type { FollowUps, SleepHandler } from '../ports/schedule.ts';
 import type { Cancellation } from '../ports/tools.ts';
@@ -17,7 +16,7 @@ import { zoneClock } from '../text/dates.ts';
 import { failureOf } from '../views/views.ts';
 import type { LaneId, Memory, MemoryEvent, Millis, Owner } from '../words.ts';
 import { type Live, liveOf } from './drafts.ts';
-import { planNight } from './plan-night.ts';
+import { planNight, type Sleeping } from './plan-night.ts';
 import { changesOf, projectNight } from './settle.ts';
 
 /** How one try at a night ended. */
@@ -74,11 +73,6 @@ export const sleepLane =
     if (claim.kind === 'later') return claim.at;
     return makeNight(deps, { night: claim.night, terms }, cancel);
   };
-
-interface Sleeping {
-  readonly night: Night;
-  readonly terms: Terms;
-}
 
 const fieldsOf = ({ lane, consolidationId: consolidation }: Night) => ({ lane, consolidation });
 

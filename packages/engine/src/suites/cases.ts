@@ -78,11 +78,8 @@ export const contentOf = ({ content }: Pick<SuiteCase, 'content'>): CaseContent 
 export const storedContent = (content: CaseContent): JsonObject => JSON.parse(JSON.stringify(content));
 
 /** What consolidations of one owner made, and how they went. */
-interface Made {
+interface Made extends MeasuredCase {
   readonly outcome: Omit<Outcome, 'live'>;
-  readonly figures: Figures;
-  readonly calls: number;
-  readonly tokens: number;
 }
 
 /** Those that are over, in life or in a shadow space; messages are called as in life. */

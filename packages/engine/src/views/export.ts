@@ -235,12 +235,6 @@ async function* summaries({ ledger }: ExportDeps, { lane }: ExportedUser): Async
   }
 }
 
-interface Of {
-  readonly tenant: TenantId;
-  readonly userId: string;
-  readonly lane: LaneId;
-}
-
 interface GraphPart {
   readonly type: 'entity' | 'relation' | 'statement';
   readonly [key: string]: unknown;
@@ -249,7 +243,7 @@ interface GraphPart {
 type Deps = { readonly ledger: Pick<Ledger, 'graph'> };
 
 /** The graph of a user: entities, all that was said of them, undone or not, and all relations. */
-async function* graphParts({ ledger }: Deps, { tenant, userId, lane }: Of): AsyncGenerator<GraphPart> {
+async function* graphParts({ ledger }: Deps, { tenant, userId, lane }: ExportedUser): AsyncGenerator<GraphPart> {
   const owner = { kind: 'user', id: userId } as const;
   const { graph } = ledger;
   const seen = new Set<string>();

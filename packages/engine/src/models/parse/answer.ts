@@ -1,6 +1,6 @@
 import { cleanText } from '../../text/normalise.ts';
 import type { Json } from '../../words.ts';
-import { type Loose, readLoose, readSound } from './json.ts';
+import { type Loose, parsed, readLoose, readSound } from './json.ts';
 import { isObject, textUnder } from './listed.ts';
 
 /** What could be read from a model's answer. */
@@ -109,15 +109,6 @@ function onlyJsonIn(given: string): Json | undefined {
   // What is cut off mostly ends with a bracket of the other kind: to parse it would show no more.
   if ((text[start] === '{') !== (text[end - 1] === '}')) return undefined;
   return parsed(text.slice(start, end));
-}
-
-/** undefined: it is no JSON as it stands. */
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** More brackets than any prose around an answer has. */

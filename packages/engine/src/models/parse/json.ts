@@ -104,7 +104,7 @@ function written(value: Json): string | null {
   return isSayable ? json.slice(1, -1) : null;
 }
 
-function parsed(text: string): Json | undefined {
+export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -276,7 +276,7 @@ export {
   readProfile,
   takeLine,
 } from './profile/lines.ts';
-export { type ProfileSlot, slotsOf } from './profile/slots.ts';
+export { type ProfileSlot, slotsOf } from './profile/placement.ts';
 export {
   adoptIndex,
   markerOf,

@@ -2,7 +2,7 @@ import { largerDue } from './limits/economy.ts';
 import type { StepModels } from './models/steps.ts';
 import type { ReviewedKind } from './plan.ts';
 import type { DuePolicy, Turn } from './ports/ledger/lanes.ts';
-import type { ProfileSlot } from './profile/slots.ts';
+import type { ProfileSlot } from './profile/placement.ts';
 import { hasFacts } from './words.ts';
 
 /** What a tenant has chosen for all its batches. null and empty mean: as the product does it. */

@@ -81,7 +81,7 @@ export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
-export { placementOf, profileRank } from './profile/slots.ts';
+export { placementOf, profileRank } from './profile/placement.ts';
 export { blankedBy, creditChanges, LOOKED_FOR_MAX, laneOfReceipts, sameCredits } from './receipts.ts';
 export { fold, isTrueOf, matches, sameFolded, valueBehind } from './search/filter/filter.ts';
 export { bm25, bm25Weights, cosineOf, dot, lengthOf, termCountsOf, visible } from './search/hits.ts';

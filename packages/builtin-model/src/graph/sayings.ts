@@ -191,7 +191,7 @@ function ofRelative({ whose = '', kin = '', name, rest = '' }: Groups, knownAs: 
     kind: isPet(kin) ? 'animal' : kinship.kind,
   };
   const bond: Triple = { source: owner, relationship: kinship.relationship, destination: who, said: 'holds' };
-  return [bond, ...from(who, called === undefined ? predicated(rest) : [])];
+  return [bond, ...withSource(who, called === undefined ? predicated(rest) : [])];
 }
 
 type Tell = readonly [pattern: RegExp, relationship: string, kind: Named['kind']];

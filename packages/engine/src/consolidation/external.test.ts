@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { newestOrNull } from '../memories/evolve.ts';
 import { reviewer } from '../memories/review.ts';
 import type { NewMessage } from '../ports/ledger/lanes.ts';
-import { profileRank } from '../profile/slots.ts';
+import { profileRank } from '../profile/placement.ts';
 import { DEFAULT_SETTINGS, type ExternalPolicy } from '../settings.ts';
 import { undoer } from '../undo/undo.ts';
 import { DEFAULT_TENANT } from '../words.ts';

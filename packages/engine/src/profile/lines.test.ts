@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Placement } from '../words.ts';
 import { linesKept, type Placeable, profileOf } from './lines.ts';
-import type { ProfileSlot } from './slots.ts';
+import type { ProfileSlot } from './placement.ts';
 
 const HOME: ProfileSlot = { name: 'home', about: 'Where they live', lines: 1, categories: [] };
 const FAMILY: ProfileSlot = { name: 'family', about: 'Relatives', lines: 2, categories: ['family'] };

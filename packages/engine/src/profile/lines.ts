@@ -4,7 +4,7 @@ import type { ProfileFact } from '../ports/ledger/summaries.ts';
 import type { MemoryPatch, MemoryWriter, WriteResult } from '../ports/writers.ts';
 import { normaliseText } from '../text/normalise.ts';
 import { compareSaid, type Placement, type SaidAt, type Scope, type TenantId } from '../words.ts';
-import { OTHER_SLOT, type ProfileSlot, slotOfCategory, slotsOf } from './slots.ts';
+import { OTHER_SLOT, type ProfileSlot, slotOfCategory, slotsOf } from './placement.ts';
 
 /** More than all slots hold; no more is read. */
 export const PROFILE_READ = 200;

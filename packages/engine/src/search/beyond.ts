@@ -67,8 +67,8 @@ function known(filter: Filter, beyond: Beyond): Filter {
       return { kind: 'not', of: known(filter.of, beyond) };
     case 'condition': {
       const asked = new Set(idsOf(filter).map(idNameOf));
-      const memories = new Set(beyond.filter((one) => asked.has(idNameOf(one))).map(({ memoryId }) => memoryId));
-      return memories.size === 0 ? filter : { kind: 'any', of: [filter, equals({ name: 'memoryId' }, [...memories])] };
+      const found = beyond.filter((one) => asked.has(idNameOf(one)));
+      return found.length === 0 ? filter : { kind: 'any', of: [filter, namedIn(found)] };
     }
   }
 }
@@ -80,6 +80,8 @@ const equals = (field: Field, values: readonly string[]): Condition => ({
   field,
   test: { kind: 'equals', values },
 });
+const namedIn = (beyond: BeyondOfApp): Condition =>
+  equals({ name: 'memoryId' }, [...new Set(beyond.map(({ memoryId }) => memoryId))]);
 
 /** Memories that an app was told of which the index does not know: too many others were, since. */
 type BeyondOfApp = readonly { readonly memoryId: string }[];
@@ -92,7 +94,7 @@ type BeyondOfApp = readonly { readonly memoryId: string }[];
 export function queriesInApp(query: IndexQuery, appId: string, beyond: BeyondOfApp): readonly IndexQuery[] {
   const open = { ...query, filter: {}, where: null };
   const ever = { ...open, visibility: { kind: 'every', begunBy: null }, wide: false } as const;
-  const others = beyond.length === 0 ? [] : [{ ...ever, where: oneOf(beyond) }];
+  const others = beyond.length === 0 ? [] : [{ ...ever, where: namedIn(beyond) }];
   const { kind } = query.visibility;
   if (kind === 'as_of' || kind === 'every') return [{ ...ever, filter: { appId } }, ...others];
   const told = { kind: 'told_last', appId } as const;
@@ -102,12 +104,6 @@ export function queriesInApp(query: IndexQuery, appId: string, beyond: BeyondOfA
     ...others,
   ];
 }
-
-const oneOf = (beyond: BeyondOfApp): Condition => ({
-  kind: 'condition',
-  field: { name: 'memoryId' },
-  test: { kind: 'equals', values: [...new Set(beyond.map(({ memoryId }) => memoryId))] },
-});
 
 interface InApp {
   readonly appId: string;

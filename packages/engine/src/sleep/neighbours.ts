@@ -6,7 +6,7 @@ import type { Listed } from '../models/parse/listed.ts';
 import { JUDGE_NEIGHBOURS, type NearInput, pairsIn, type RawPair } from '../models/prompts/night.ts';
 import type { Prompt } from '../models/prompts/prompt.ts';
 import type { Remark } from '../plan.ts';
-import { isPersonsLine } from '../profile/slots.ts';
+import { isPersonsLine } from '../profile/placement.ts';
 import { cosine } from '../search/hits.ts';
 import type { SleepSettings } from '../settings.ts';
 import { wordsIn } from '../text/claims.ts';

@@ -18,12 +18,12 @@ import { memoriesOf } from '../retention/retain.ts';
 import { DAY_MS, dayOf } from '../text/dates.ts';
 import { overlap } from '../text/terms.ts';
 import { compareSaid, type Memory, type Millis, saidBefore, type TenantId } from '../words.ts';
-import { actByRule } from './by-rule.ts';
+import { actByRule, rememberRuns } from './by-rule.ts';
 import { Desk, type Draft, type Live, liveOf } from './drafts.ts';
 import { type Judged, judgeNeighbours, Questions } from './neighbours.ts';
 import { findPatterns } from './patterns.ts';
 import { fillProfile, schemaOf } from './profile.ts';
-import { actKey, rememberRuns, Sight } from './sight.ts';
+import { actKey, Sight } from './sight.ts';
 
 /** Of larger owners, those that were said last. */
 const MEMORIES_MAX = 5_000;

@@ -2,7 +2,7 @@ import type { Asking } from '../models/ask.ts';
 import { CHOOSE_SLOTS, placesIn, type SlotsInput } from '../models/prompts/night.ts';
 import type { Remark } from '../plan.ts';
 import { portionsOf } from '../ports/tools.ts';
-import { type ProfileSlot, placementOf, profileRank, slotOfCategory, slotsOf } from '../profile/slots.ts';
+import { type ProfileSlot, placementOf, profileRank, slotOfCategory, slotsOf } from '../profile/placement.ts';
 import type { TenantSettings } from '../settings.ts';
 import type { Desk, Live } from './drafts.ts';
 import { answersAbout, type Judged, type Questions, textsOf } from './neighbours.ts';

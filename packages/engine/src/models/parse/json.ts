@@ -104,6 +104,7 @@ function written(value: Json): string | null {
   return isSayable ? json.slice(1, -1) : null;
 }
 
+/** undefined: it is no JSON as it stands. */
 export function parsed(text: string): Json | undefined {
   try {
     return JSON.parse(text) as Json;

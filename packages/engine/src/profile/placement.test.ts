@@ -1,7 +1,7 @@
 import { added, confirmed, deleted, details, fixedTools, home, scope } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import type { LaneId, Memory, VersionDetails } from '../words.ts';
-import { profileRank } from './slots.ts';
+import { profileRank } from './placement.ts';
 
 const tools = fixedTools();
 const memory = (given: Partial<VersionDetails>, where = scope()): Memory =>

@@ -1,13 +1,13 @@
-import { expect, test, describe } from 'vitest';
-import { isoOf } from '../text/dates.ts';
-import { type MemoryVersion, DEFAULT_TENANT, type JsonObject } from '../words.ts';
-import { planIn } from './by-rule.ts';
 import { done, fakeChat, type NightBench, nightBench } from '@slowwave/engine-testing';
+import { describe, expect, test } from 'vitest';
 import { idListsOf, liveVersion } from '../memories/evolve.ts';
 import { memoryWriter } from '../memories/write.ts';
 import { DEFAULT_SETTINGS, type SleepSettings } from '../settings.ts';
 import type { TaskDocument } from '../task.ts';
+import { isoOf } from '../text/dates.ts';
 import { undoer } from '../undo/undo.ts';
+import { DEFAULT_TENANT, type JsonObject, type MemoryVersion } from '../words.ts';
+import { planIn } from './by-rule.ts';
 
 const SAID = Date.parse('2026-05-10T12:00:00Z');
 

@@ -14,7 +14,7 @@ import { engineBench, fakeChat, recordingMeter } from '@slowwave/engine-testing'
 import { tempDir } from '@slowwave/testkit';
 import { product } from '../product.ts';
 import type { Bench, Progress } from './bench.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from './report.ts';
 
 /** How long one piece of work may keep others waiting, in ms of the processor: what the machine does besides is not counted. */
 const TARGET_MS = 20;

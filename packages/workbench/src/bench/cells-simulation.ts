@@ -2,8 +2,7 @@ import { type Hour, simulateHour } from '../simulation/hour.ts';
 import { KINDS } from '../simulation/truth.ts';
 import { simulateYear, type Year } from '../simulation/year.ts';
 import type { Bench, Given } from './bench.ts';
-import { quantile } from './quantile.ts';
-import type { Found, Verdict } from './report.ts';
+import { type Found, quantile, type Verdict } from './report.ts';
 
 const PERCENT = 100;
 const PER_MILLION = 1e6;

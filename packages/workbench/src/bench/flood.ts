@@ -3,9 +3,9 @@ import { apiAt } from '../api.ts';
 import { countsOf, untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel, textOf, userOf } from '../fleet/said.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { cpuTimes, cpuUse } from './cpu.ts';
+import { cpuTimes, cpuUse } from './host.ts';
 import { steadily } from './load/drive.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from './report.ts';
 import { type Stand, withStand } from './stand.ts';
 
 const SECOND_MS = 1_000;

@@ -3,8 +3,7 @@ import { type Api, apiAt, each } from '../api.ts';
 import { untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel, textOf, userOf } from '../fleet/said.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { median, quantile } from './quantile.ts';
-import { atMost } from './report.ts';
+import { atMost, median, quantile } from './report.ts';
 import { type Stand, withStand } from './stand.ts';
 
 const OVER_MS = 100; // that all steps may take together

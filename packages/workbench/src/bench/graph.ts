@@ -6,9 +6,8 @@ import { type Filled, withFilled } from './filled/folder.ts';
 import { fillGraph, type GraphSize, graphOf, type MadeGraph } from './filled/graph.ts';
 import { ownerAt, userAt } from './filled/points.ts';
 import { vocabulary } from './filled/words.ts';
-import { type Asker, askerAt } from './load/asker.ts';
-import { median, quantile } from './quantile.ts';
-import { atMost } from './report.ts';
+import { type Asker, askerAt } from './load/drive.ts';
+import { atMost, median, quantile } from './report.ts';
 
 /** What somebody who waits does not notice beside a search. */
 const NEIGHBOURHOOD_TARGET_MS = 20;

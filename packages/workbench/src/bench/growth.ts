@@ -4,10 +4,9 @@ import { type Filled, withFilled } from './filled/folder.ts';
 import { memoriesIn, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
 import { vocabulary } from './filled/words.ts';
-import { askerAt } from './load/asker.ts';
-import { residentBytes } from './processes.ts';
-import { median, quantile } from './quantile.ts';
-import { atMost } from './report.ts';
+import { residentBytes } from './host.ts';
+import { askerAt } from './load/drive.ts';
+import { atMost, median, quantile } from './report.ts';
 
 const TARGET = 1.5;
 const P95 = 0.95;

@@ -2,13 +2,10 @@ import { join } from 'node:path';
 import { freePort, type Service, spawnService, tempDir } from '@slowwave/testkit';
 import type { Fleet } from '../fleet/fleet.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { bodiesOf, EXCHANGE } from './load/bodies.ts';
-import { costOf, perRequest } from './load/costs.ts';
-import { type Bodies, flatOut, steadily } from './load/drive.ts';
-import { type Poster, posterTo } from './load/poster.ts';
+import { type Bodies, costOf, flatOut, perRequest, steadily } from './load/drive.ts';
+import { bodiesOf, EXCHANGE, type Poster, posterTo } from './load/posting.ts';
 import { mem0AddTimes } from './mem0/add-times.ts';
-import { median, quantile } from './quantile.ts';
-import { atLeast, atMost, type Comparison } from './report.ts';
+import { atLeast, atMost, type Comparison, median, quantile } from './report.ts';
 import { withFleet } from './with-fleet.ts';
 
 const SECOND_MS = 1_000;

@@ -4,7 +4,7 @@ import type { ApiKey, Ledger, TenantId } from '@slowwave/engine';
 import { tempDir } from '@slowwave/testkit';
 import { product } from '../product.ts';
 import type { Bench, Progress } from './bench.ts';
-import { median, quantile } from './quantile.ts';
+import { median, quantile } from './report.ts';
 
 /** What a check may cost, in µs: a digest made slow on purpose would cost a thousand times that. */
 const TARGET_US = 50;

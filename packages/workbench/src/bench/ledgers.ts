@@ -5,10 +5,9 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel, textOf, userOf } from '../fleet/said.ts';
 import type { Bench, Given } from './bench.ts';
-import { pinPostgresApart } from './cores.ts';
-import { costOf } from './load/costs.ts';
-import { median } from './quantile.ts';
-import { atLeast, shown, type Verdict } from './report.ts';
+import { pinPostgresApart } from './host.ts';
+import { costOf } from './load/drive.ts';
+import { atLeast, median, shown, type Verdict } from './report.ts';
 import { withFleet } from './with-fleet.ts';
 
 /** Of what SQLite does: on the same cores, and with a core of its own for PostgreSQL. */

@@ -4,8 +4,7 @@ import type { Fleet } from '../fleet/fleet.ts';
 import { countsOf, untilQuiet } from '../fleet/quiet.ts';
 import { fleetModel } from '../fleet/said.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { median, quantile } from './quantile.ts';
-import { atMost } from './report.ts';
+import { atMost, median, quantile } from './report.ts';
 import { withFleet } from './with-fleet.ts';
 
 const TARGET = 2;

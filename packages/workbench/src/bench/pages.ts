@@ -1,10 +1,9 @@
 import { startOwnServer } from '@slowwave/testkit';
 import { type Browser, type Page, startBrowser } from '@slowwave/testkit/browser';
 import { type Api, apiAt } from '../api.ts';
-import { settled } from '../evaluate/drive.ts';
+import { settled } from '../evaluate/course.ts';
 import type { Bench, Progress } from './bench.ts';
-import { median } from './quantile.ts';
-import type { Verdict } from './report.ts';
+import { median, type Verdict } from './report.ts';
 
 /** Of its own work: scripts, styles and layout, in ms that its thread had the processor. What else the machine does is not counted. */
 const WORK_TARGET_MS = 200;

@@ -2,9 +2,8 @@ import { each } from '../api.ts';
 import { startStage } from '../cells/stage.ts';
 import { userOf } from '../fleet/said.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { costOf, perRequest } from './load/costs.ts';
-import { median } from './quantile.ts';
-import { atMost } from './report.ts';
+import { costOf, perRequest } from './load/drive.ts';
+import { atMost, median } from './report.ts';
 
 /** A router does little for a search, compared with the cell that answers it. */
 const TARGET = 1 / 3;

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { ServerError } from '../api.ts';
 import type { Bench } from './bench.ts';
 import { drawingOf } from './draw.ts';
-import { median, quantile } from './quantile.ts';
-import { atLeast, atMost } from './report.ts';
+import { atLeast, atMost, median, quantile } from './report.ts';
 import { runBench } from './run.ts';
 
 /** A bench that reaches what it is given. */

@@ -5,12 +5,11 @@ import { type Filled, withFilled } from './filled/folder.ts';
 import { memoriesIn, type Size, userAt } from './filled/points.ts';
 import { drawn, indexQueryOf, makeQuestions, type Question } from './filled/questions.ts';
 import { type Vocabulary, vocabulary } from './filled/words.ts';
-import { type Asker, askerAt } from './load/asker.ts';
+import { scrape, total } from './host.ts';
+import { type Asker, askerAt } from './load/drive.ts';
 import { withFilledMem0 } from './mem0/filled.ts';
 import type { Mem0 } from './mem0/mem0.ts';
-import { median, quantile } from './quantile.ts';
-import { atMost, type Comparison } from './report.ts';
-import { scrape, total } from './scrape.ts';
+import { atMost, type Comparison, median, quantile } from './report.ts';
 
 const STORE_TARGET = 1.3;
 const MEM0_TARGET = 1;

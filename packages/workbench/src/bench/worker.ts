@@ -6,9 +6,8 @@ import { countsOf } from '../fleet/quiet.ts';
 import { fleetModel } from '../fleet/said.ts';
 import { postBacklog } from './backlog.ts';
 import type { Bench, Given, Progress } from './bench.ts';
-import { cpuTimes, cpuUse } from './cpu.ts';
+import { cpuTimes, cpuUse, type Sample, scrape, total } from './host.ts';
 import { atLeast } from './report.ts';
-import { type Sample, scrape, total } from './scrape.ts';
 import { withFleet } from './with-fleet.ts';
 
 const TARGET = 0.95;

@@ -1,15 +1,14 @@
 import { type ModelServer, type OwnServer, startModelServer, startOwnServer } from '@slowwave/testkit';
+import { aligned } from '../aligned.ts';
 import { apiAt, ServerError } from '../api.ts';
 import { UsageError } from '../arguments.ts';
 import { perfectModel } from '../perfect-model.ts';
 import type { Outputs } from '../terminal.ts';
-import { courseOf } from './course.ts';
-import { drive } from './drive.ts';
+import { courseOf, drive } from './course.ts';
 import { gatherEvidence } from './evidence.ts';
-import { GATES } from './gates/index.ts';
+import { GATES, type GateResult } from './gates.ts';
 import { EXIT, HELP, type Options, readOptions } from './options.ts';
 import { readAs, untilReady, withExitCode } from './program.ts';
-import { type Report, tableOf } from './report.ts';
 import { readWorld } from './world.ts';
 
 /** The whole program; answers with its exit code. */
@@ -74,3 +73,36 @@ const noteOn = ({ start, url }: Options, settings: Readonly<Record<string, strin
       )
         .map(([name, value]) => `  ${name}=${value}`)
         .join('\n')}`;
+
+const MISSES_SHOWN = 5;
+
+interface Report {
+  readonly world: string;
+  readonly user: string;
+  readonly seconds: number;
+  readonly passed: boolean;
+  readonly gates: readonly GateResult[];
+}
+
+/** The gates as a table, with the first misses of those below target. */
+function tableOf(report: Report): string {
+  const rows = report.gates.map((gate) => [
+    gate.passed ? 'pass' : 'FAIL',
+    gate.gate,
+    gate.what,
+    gate.figures,
+    gate.target,
+  ]);
+  const lines = aligned([['', 'gate', 'what', 'reached', 'target'], ...rows]);
+  const misses = report.gates.filter(({ passed }) => !passed).flatMap(missesOf);
+  const below = report.gates.filter(({ passed }) => !passed).map(({ gate }) => gate);
+  const verdict = below.length === 0 ? 'all targets reached' : `below target: ${below.join(', ')}`;
+  const summary = `${report.world} as ${report.user}: ${verdict}, in ${report.seconds.toFixed(1)} s`;
+  return `${[...lines, ...misses, '', summary].join('\n')}\n`;
+}
+
+function missesOf({ gate, misses }: GateResult): string[] {
+  const more = misses.length - MISSES_SHOWN;
+  const lines = misses.slice(0, MISSES_SHOWN).map((miss) => `  ${miss}`);
+  return ['', `${gate}:`, ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])];
+}

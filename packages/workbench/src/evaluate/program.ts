@@ -4,7 +4,7 @@ import { type Api, ServerError } from '../api.ts';
 import { UsageError } from '../arguments.ts';
 import type { Outputs } from '../terminal.ts';
 import { EXIT } from './options.ts';
-import { WorldError } from './shape.ts';
+import { WorldError } from './world.ts';
 
 /** Runs a program; what is the caller's or the server's fault is said in a sentence and becomes an exit code. */
 export async function withExitCode(

@@ -1,7 +1,6 @@
 import { pick } from '@slowwave/engine-testing';
 import type { Description, Operation, Parameter } from '@slowwave/testkit';
-import { BROKEN_BODIES, spoiled } from './spoil.ts';
-import { fitting, type Making } from './values.ts';
+import { BROKEN_BODIES, fitting, type Making, spoiled } from './values.ts';
 
 export interface FuzzRequest {
   /** As it stands in the description: `POST /v1/batches`. */

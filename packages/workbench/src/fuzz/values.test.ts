@@ -1,8 +1,7 @@
 import { seeded } from '@slowwave/engine-testing';
 import type { Description } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
-import { spoiled } from './spoil.ts';
-import { fitting } from './values.ts';
+import { fitting, spoiled } from './values.ts';
 
 const description: Description = {
   components: {

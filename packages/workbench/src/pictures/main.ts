@@ -5,7 +5,7 @@ import { startOwnServer } from '@slowwave/testkit';
 import { type Page, startBrowser } from '@slowwave/testkit/browser';
 import { type Api, apiAt } from '../api.ts';
 import { argumentsIn } from '../arguments.ts';
-import { settled } from '../evaluate/drive.ts';
+import { settled } from '../evaluate/course.ts';
 import { EXIT } from '../evaluate/options.ts';
 import { withExitCode } from '../evaluate/program.ts';
 import { openTerminal } from '../terminal.ts';

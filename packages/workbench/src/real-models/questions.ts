@@ -1,5 +1,5 @@
 import { type Api, each } from '../api.ts';
-import { settled } from '../evaluate/drive.ts';
+import { settled } from '../evaluate/course.ts';
 
 /** What is remembered word for word, and asked for in other words; null: only there to be mistaken for it. */
 const FACTS: readonly (readonly [fact: string, question: string | null])[] = [

@@ -7,7 +7,7 @@ import {
   startSmolLm,
 } from '@slowwave/testkit';
 import { type Api, apiAt } from '../api.ts';
-import { settled } from '../evaluate/drive.ts';
+import { settled } from '../evaluate/course.ts';
 import type { Outputs } from '../terminal.ts';
 import { CONVERSATIONS, type Conversation, missingIn, toldIn } from './conversations.ts';
 import { askInOtherWords } from './questions.ts';

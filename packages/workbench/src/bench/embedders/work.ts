@@ -3,8 +3,8 @@ import { type Api, apiAt, each } from '../../api.ts';
 import type { Counts } from '../../fleet/quiet.ts';
 import { postBacklog, saidOf } from '../backlog.ts';
 import type { Progress } from '../bench.ts';
+import { scrape, total } from '../host.ts';
 import type { Verdict } from '../report.ts';
-import { scrape, total } from '../scrape.ts';
 import type { Stand } from '../stand.ts';
 
 /** What is to be embedded. */

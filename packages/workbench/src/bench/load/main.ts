@@ -3,11 +3,9 @@
  * fast it was. Arguments: URL of ingest, connections, for how long in ms, and how many a second: 0 is as many as it can.
  */
 
-import { quantile } from '../quantile.ts';
-import { bodiesOf } from './bodies.ts';
+import { quantile } from '../report.ts';
 import { flatOut, steadily } from './drive.ts';
-import { posterTo } from './poster.ts';
-import type { Posted } from './posting.ts';
+import { bodiesOf, type Posted, posterTo } from './posting.ts';
 
 const USERS = 1_000;
 const SECOND_MS = 1_000;

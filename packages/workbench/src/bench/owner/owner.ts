@@ -1,10 +1,8 @@
 import { startPostgres, tempDir } from '@slowwave/testkit';
 import { seededRandom } from '../../chaos/random.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
-import { cpuTimes, cpuUse } from '../cpu.ts';
-import { residentBytes } from '../processes.ts';
-import { median, quantile } from '../quantile.ts';
-import { atMost, type Found } from '../report.ts';
+import { cpuTimes, cpuUse, residentBytes } from '../host.ts';
+import { atMost, type Found, median, quantile } from '../report.ts';
 import { fill, PARTS, settingsOf, sourceOf } from './fill.ts';
 import { type Sayings, sayings } from './sayings.ts';
 import { type Serving, withServerOn } from './server.ts';

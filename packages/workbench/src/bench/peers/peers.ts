@@ -5,10 +5,8 @@ import { UsageError } from '../../arguments.ts';
 import { perfectModel } from '../../perfect-model.ts';
 import { ROOT } from '../../programs.ts';
 import type { Bench, Given, Progress } from '../bench.ts';
-import { cpuTimes, cpuUse } from '../cpu.ts';
-import { sharedBytes } from '../processes.ts';
-import { median, quantile } from '../quantile.ts';
-import { atLeast, atMost, type Comparison } from '../report.ts';
+import { cpuTimes, cpuUse, sharedBytes } from '../host.ts';
+import { atLeast, atMost, type Comparison, median, quantile } from '../report.ts';
 import { type Candidate, DIMENSIONS, hindsight, type Running, slowwave } from './candidates.ts';
 
 /** How much worse than another a row may be before it counts as worse. */

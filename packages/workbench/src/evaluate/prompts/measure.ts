@@ -2,15 +2,17 @@ import {
   type ChatAnswer,
   type ChatModel,
   EngineError,
+  EXTRACT,
+  EXTRACT_PLAIN,
   type ExtractInput,
   factsIn,
+  type Prompt,
   readAnswer,
   userMessage,
 } from '@slowwave/engine';
 import { each } from '../../api.ts';
 import { CONVERSATIONS, type Conversation, missingIn, toldIn } from '../../real-models/conversations.ts';
 import { unsaidIn } from '../../real-models/unsaid.ts';
-import type { Variant } from './variants.ts';
 
 /** What one variant of the prompt made of all conversations. */
 export interface Measured {
@@ -18,7 +20,7 @@ export interface Measured {
   readonly answers: readonly Answered[];
 }
 
-export interface Answered {
+interface Answered {
   readonly said: string;
   /** Nothing could be read in the answer. */
   readonly isUnusable: boolean;
@@ -106,4 +108,80 @@ export function originOf(
 ): Origin {
   if (unsaidIn(text, told).length === 0) return 'grounded';
   return unsaidIn(text, [...told, system]).length === 0 ? 'copied' : 'invented';
+}
+
+const HEAD = [
+  'model',
+  'prompt',
+  'examples',
+  'sentences',
+  'facts',
+  'grounded',
+  'copied',
+  'invented',
+  'missed',
+  'unusable answers',
+  'prompt tokens',
+  'answer tokens',
+];
+
+/** The rows of one model, as they stand in docs/prompts.md. */
+export const rowsOf = (model: string, measured: readonly Measured[]): readonly string[] =>
+  measured.map(({ variant, answers }) => {
+    const count = (of: (answer: Answered) => number): number => answers.reduce((sum, answer) => sum + of(answer), 0);
+    const from = (origin: string): number =>
+      count(({ facts }) => facts.filter((fact) => fact.origin === origin).length);
+    const each = (of: (answer: Answered) => number): string =>
+      Math.round(count(of) / answers.length).toLocaleString('en');
+    return row([
+      model,
+      `version ${EXTRACT.version}`,
+      variant,
+      String(answers.length),
+      String(count(({ facts }) => facts.length)),
+      ...[from('grounded'), from('copied'), from('invented')].map(String),
+      `${count(({ missed }) => missed)} of ${count(({ told }) => told)}`,
+      String(count(({ isUnusable }) => Number(isUnusable))),
+      each(({ promptTokens }) => promptTokens),
+      each(({ answerTokens }) => answerTokens),
+    ]);
+  });
+
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+
+export const tableOf = (rows: readonly string[]): string =>
+  `${[row(HEAD), row(HEAD.map(() => '---')), ...rows].join('\n')}\n`;
+
+/** The page with the rows of a model in place of those it had, or behind all others. */
+export function withRows(page: string, { model, rows }: { model: string; rows: readonly string[] }): string {
+  const lines = page.split('\n');
+  const head = lines.indexOf(row(HEAD));
+  if (head < 0) throw new Error(`expected the table ${row(HEAD)} in docs/prompts.md, found none`);
+  const end = lines.findIndex((line, i) => i > head && !line.startsWith('|'));
+  const others = lines.slice(head + 2, end).filter((line) => !line.startsWith(`| ${model} |`));
+  return [...lines.slice(0, head + 2), ...others, ...rows, ...lines.slice(end)].join('\n');
+}
+
+interface Variant {
+  readonly name: string;
+  readonly prompt: Prompt;
+}
+
+/** What introduces the examples, and one of them: each on a line of its own. */
+const INTRODUCTION = /^Examples?\b/;
+const EXAMPLE = /^\{.*\} gives \{.*\}$/;
+
+/** The prompt that finds facts, with fewer examples and as it is. */
+export const VARIANTS: readonly Variant[] = [
+  { name: 'no example', prompt: EXTRACT_PLAIN },
+  { name: 'one example', prompt: withExamples(EXTRACT, 1) },
+  { name: 'as it is', prompt: EXTRACT },
+];
+
+/** A prompt with the first of its examples alone. */
+export function withExamples(prompt: Prompt, count: number): Prompt {
+  const lines = prompt.system.split('\n');
+  const kept = new Set(lines.filter((line) => EXAMPLE.test(line)).slice(0, count));
+  const system = lines.filter((line) => (INTRODUCTION.test(line) ? count > 0 : !EXAMPLE.test(line) || kept.has(line)));
+  return { ...prompt, system: system.join('\n') };
 }

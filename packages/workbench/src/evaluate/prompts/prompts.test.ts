@@ -1,10 +1,8 @@
 import { EXTRACT } from '@slowwave/engine';
 import { type Script, startModelServer } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
-import { originOf, someOf } from './measure.ts';
+import { originOf, rowsOf, someOf, tableOf, VARIANTS, withExamples, withRows } from './measure.ts';
 import { prompts } from './prompts.ts';
-import { rowsOf, tableOf, withRows } from './table.ts';
-import { VARIANTS, withExamples } from './variants.ts';
 
 const ITS_EXAMPLE = "User's name is Quillon";
 

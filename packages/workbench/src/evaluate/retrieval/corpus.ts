@@ -1,4 +1,4 @@
-import { asObject, parsed, WorldError } from '../shape.ts';
+import { asObject, parsed, WorldError } from '../world.ts';
 import { fromBatches } from './from-batches.ts';
 import { fromConversations } from './from-conversations.ts';
 import { fromSamples } from './from-samples.ts';

@@ -1,4 +1,4 @@
-import { asObject, type Fields, listOf, momentOf, textOf, WorldError } from '../shape.ts';
+import { asObject, type Fields, listOf, momentOf, textOf, WorldError } from '../world.ts';
 import type { AskedQuestion, Corpus, SaidMessage, Session } from './corpus.ts';
 
 /** The user of a file that names none. */

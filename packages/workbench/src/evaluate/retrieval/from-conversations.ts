@@ -1,4 +1,4 @@
-import { asObject, type Fields, listOf, momentOf, textOf, WorldError } from '../shape.ts';
+import { asObject, type Fields, listOf, momentOf, textOf, WorldError } from '../world.ts';
 import type { AskedQuestion, Conversation, Corpus, Session } from './corpus.ts';
 import { messageOf } from './from-batches.ts';
 

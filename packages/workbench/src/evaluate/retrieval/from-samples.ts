@@ -1,4 +1,4 @@
-import { asObject, type Fields, listOf, textOf, WorldError } from '../shape.ts';
+import { asObject, type Fields, listOf, textOf, WorldError } from '../world.ts';
 import type { AskedQuestion, Conversation, Corpus, SaidMessage, Session } from './corpus.ts';
 
 /** Questions of this category ask for what the conversation does not say. */

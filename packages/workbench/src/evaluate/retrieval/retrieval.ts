@@ -7,8 +7,7 @@ import { readAs, untilReady, withExitCode } from '../program.ts';
 import { readCorpus } from './corpus.ts';
 import { RETRIEVAL_HELP, type RetrievalOptions, readRetrievalOptions } from './options.ts';
 import { question } from './question.ts';
-import { type RetrievalReport, reportOf, retrievalTable } from './report.ts';
-import { say } from './say.ts';
+import { type RetrievalReport, reportOf, retrievalTable, say } from './report.ts';
 
 /** The whole program; answers with its exit code. */
 export const retrieval = (args: readonly string[], outputs: Outputs): Promise<number> =>

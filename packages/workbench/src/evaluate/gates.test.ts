@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { courseOf } from '../course.ts';
-import type { Evidence, HistoryEvent } from '../evidence.ts';
-import { readWorld } from '../world.ts';
-import type { Case } from './gate.ts';
-import { GATES } from './index.ts';
+import { courseOf } from './course.ts';
+import type { Evidence, HistoryEvent } from './evidence.ts';
+import { type Case, GATES } from './gates.ts';
+import { readWorld } from './world.ts';
 
 const [JAN, FEB] = ['2026-01-01T00:00:00.000Z', '2026-02-01T00:00:00.000Z'];
 const world = readWorld(

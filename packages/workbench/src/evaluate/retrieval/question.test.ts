@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { auroc, measuresOf } from './measures.ts';
+import { auroc, measuresOf } from './question.ts';
 
 describe('measuresOf', () => {
   test('a question counts by its first gold text, and by the share of all', () => {

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import { listUpTo } from './api.ts';
-import { type Call, countOf, type OptionNote } from './command.ts';
+import { type Call, countOf, type OptionNote, type Outcome } from './command.ts';
 
 /** A stream that is written to, as far as this program cares. */
 export interface Stream {
@@ -78,6 +78,19 @@ export async function listing<Item>(call: Call, { path, query, columns }: ListSh
   const limit = countOf(call.given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
   const { items, more } = await listUpTo<Item>(call, { path, query, limit });
   return { items, more, text: table(columns, items) + (more ? MORE : '') };
+}
+
+interface Listed<Item> extends ListShown<Item> {
+  /** What the items are called in JSON. */
+  readonly as: string;
+  /** What is said if there are none. */
+  readonly none?: string;
+}
+
+/** The same as all that a command prints. */
+export async function listed<Item>(call: Call, { as, none, ...shown }: Listed<Item>): Promise<Outcome> {
+  const { items, more, text } = await listing(call, shown);
+  return { value: { [as]: items, more }, text: items.length === 0 ? (none ?? text) : text };
 }
 
 /** Names and values below each other. */

@@ -35,6 +35,11 @@ interface Change {
   readonly body?: Buffer;
 }
 
+/** Names the cell that a request is for. */
+export const CELL_HEADER = 'x-slowwave-cell';
+/** true: an answer of all cells may lack those that do not answer. */
+export const PARTIAL_HEADER = 'x-slowwave-partial';
+
 const CONNECT_LIMIT_MS = 3_000;
 /** Longer than any long poll. */
 const HEADERS_LIMIT_MS = 120_000;
@@ -42,7 +47,7 @@ const HEADERS_LIMIT_MS = 120_000;
 /** Of one connection only, and what is made anew. Host stays: pages compare it with where they come from. */
 const LEFT_OUT = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect'],
-  ...['content-length', 'x-slowwave-cell', 'x-slowwave-partial', 'x-forwarded-for'],
+  ...['content-length', CELL_HEADER, PARTIAL_HEADER, 'x-forwarded-for'],
 ]);
 
 /** What a cell answers, or that it does not, where another one may answer instead. */
@@ -113,11 +118,6 @@ export interface Made {
   readonly headers: Record<string, string>;
   readonly text: string;
 }
-
-/** Names the cell that a request is for. */
-export const CELL_HEADER = 'x-slowwave-cell';
-/** true: an answer of all cells may lack those that do not answer. */
-export const PARTIAL_HEADER = 'x-slowwave-partial';
 
 /** A request on its way. */
 export interface Going extends RouteDeps {

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { withQuery } from '../api.ts';
 import { type Call, type Command, momentOf, OWNER, oneOf, ownerOf, SINCE, USER } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs } from '../output.ts';
+import { type Column, LIMIT, listed, pairs } from '../output.ts';
 
 type Batch = z.infer<typeof BatchList>['results'][number];
 type Consolidation = z.infer<typeof ConsolidationList>['results'][number];
@@ -25,8 +25,7 @@ export const batchesCommand: Command = {
       user_id: given.text('user'),
       since: momentOf(given, 'since'),
     };
-    const { items: batches, more, text } = await listing(call, { path: '/v1/batches', query, columns: COLUMNS });
-    return { value: { batches, more }, text: batches.length === 0 ? 'No batches found.' : text };
+    return listed(call, { path: '/v1/batches', query, columns: COLUMNS, as: 'batches', none: 'No batches found.' });
   },
 };
 

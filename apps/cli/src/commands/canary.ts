@@ -3,7 +3,7 @@ import type { CanaryRehearsal, CanarySummary, CanaryView } from '@slowwave/contr
 import type { z } from 'zod';
 import { type Call, type Command, type Given, type Outcome, oneOf, pathWord, present } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
 
 export const startCanaryCommand: Command = {
   name: 'canary start',
@@ -49,8 +49,13 @@ export const listCanariesCommand: Command = {
   summary: 'List canaries, newest first.',
   options: { limit: LIMIT },
   run: async (call) => {
-    const { items: canaries, more, text } = await listing(call, { path: '/v1/canaries', query: {}, columns: COLUMNS });
-    return { value: { canaries, more }, text: canaries.length === 0 ? 'There are no canaries.' : text };
+    return listed(call, {
+      path: '/v1/canaries',
+      query: {},
+      columns: COLUMNS,
+      as: 'canaries',
+      none: 'There are no canaries.',
+    });
   },
 };
 

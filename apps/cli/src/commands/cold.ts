@@ -1,7 +1,7 @@
 import type { ColdOwner } from '@slowwave/contracts';
 import { type Call, type Command, OWNER, ownerOf, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing } from '../output.ts';
+import { type Column, LIMIT, listed } from '../output.ts';
 
 export const listColdCommand: Command = {
   name: 'cold list',
@@ -9,8 +9,7 @@ export const listColdCommand: Command = {
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
-    const { items: owners, more, text } = await listing(call, { path: '/v1/cold', query, columns: COLUMNS });
-    return { value: { owners, more }, text: owners.length === 0 ? 'No owner sleeps.' : text };
+    return listed(call, { path: '/v1/cold', query, columns: COLUMNS, as: 'owners', none: 'No owner sleeps.' });
   },
 };
 

@@ -2,7 +2,7 @@ import { type NightSummary, type NightView, ReviewState, type ReviewView, type U
 import { ofTenant } from '../api.ts';
 import { type Call, type Command, momentOf, type Outcome, oneOf, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
 
 export const reviewsCommand: Command = {
   name: 'reviews',
@@ -17,8 +17,13 @@ export const reviewsCommand: Command = {
     const { given } = call;
     const state = oneOf(given, 'state', ReviewState.options) ?? 'pending';
     const query = { state, user_id: given.text('user'), tenant: given.text('tenant') };
-    const { items: reviews, more, text } = await listing(call, { path: '/v1/reviews', query, columns: REVIEW_COLUMNS });
-    return { value: { reviews, more }, text: reviews.length === 0 ? `No review is ${state}.` : text };
+    return listed(call, {
+      path: '/v1/reviews',
+      query,
+      columns: REVIEW_COLUMNS,
+      as: 'reviews',
+      none: `No review is ${state}.`,
+    });
   },
 };
 
@@ -80,8 +85,13 @@ export const nightsCommand: Command = {
       user_id: given.text('user'),
       tenant: given.text('tenant'),
     };
-    const { items: nights, more, text } = await listing(call, { path: '/v1/nights', query, columns: NIGHT_COLUMNS });
-    return { value: { nights, more }, text: nights.length === 0 ? 'There are no nights.' : text };
+    return listed(call, {
+      path: '/v1/nights',
+      query,
+      columns: NIGHT_COLUMNS,
+      as: 'nights',
+      none: 'There are no nights.',
+    });
   },
 };
 

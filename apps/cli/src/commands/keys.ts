@@ -20,7 +20,7 @@ import {
   TENANT,
 } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
 
 // None of these commands sets `writes`: keys do not concern the queue, so a server may use the folder meanwhile.
 
@@ -210,8 +210,7 @@ has them recorded. Requires a key with the scope admin.`,
       until: momentOf(given, 'until'),
       tenant: given.text('tenant'),
     };
-    const { items: entries, more, text } = await listing(call, { path: '/v1/audit', query, columns: AUDIT_COLUMNS });
-    return { value: { entries, more }, text: entries.length === 0 ? 'No entries found.' : text };
+    return listed(call, { path: '/v1/audit', query, columns: AUDIT_COLUMNS, as: 'entries', none: 'No entries found.' });
   },
 };
 

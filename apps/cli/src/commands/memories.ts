@@ -29,7 +29,7 @@ import {
   present,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, MORE, table } from '../output.ts';
+import { type Column, LIMIT, listed, MORE, table } from '../output.ts';
 
 const WAIT_MS = 60_000;
 
@@ -148,8 +148,7 @@ export const usersCommand: Command = {
   options: { limit: LIMIT },
   run: async (call) => {
     const query = { order: 'updated', id_prefix: call.given.words[0] ?? null };
-    const { items: users, more, text } = await listing(call, { path: '/v1/users', query, columns: USERS });
-    return { value: { users, more }, text };
+    return listed(call, { path: '/v1/users', query, columns: USERS, as: 'users' });
   },
 };
 
@@ -167,8 +166,7 @@ export const memoriesCommand: Command = {
   options: { ...OWNER, limit: LIMIT },
   run: async (call) => {
     const query = ownerOf(call.given);
-    const { items: memories, more, text } = await listing(call, { path: '/v1/memories', query, columns: MEMORIES });
-    return { value: { memories, more }, text };
+    return listed(call, { path: '/v1/memories', query, columns: MEMORIES, as: 'memories' });
   },
 };
 
@@ -186,8 +184,7 @@ export const historyCommand: Command = {
   options: { limit: LIMIT },
   run: async (call) => {
     const path = `/v1/memories/${pathWord(call)}/history`;
-    const { items: events, more, text } = await listing(call, { path, query: {}, columns: HISTORY });
-    return { value: { events, more }, text };
+    return listed(call, { path, query: {}, columns: HISTORY, as: 'events' });
   },
 };
 

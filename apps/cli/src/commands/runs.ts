@@ -3,7 +3,7 @@ import type { TaskStateView } from '@slowwave/contracts';
 import { withQuery } from '../api.ts';
 import { type Call, type Command, type OptionNote, pathWord } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, table } from '../output.ts';
+import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
 
 /** Whose run it is; without any, the run is its own owner. */
 const OF: Readonly<Record<string, OptionNote>> = {
@@ -31,8 +31,7 @@ export const runsCommand: Command = {
   options: { ...OF, ended: { value: null, about: 'Only runs that ended.' }, limit: LIMIT },
   run: async (call) => {
     const query = { ...ownerIn(call), ended: call.given.flag('ended') ? 'true' : null };
-    const { items: runs, more, text } = await listing(call, { path: '/v1/runs', query, columns: RUNS });
-    return { value: { runs, more }, text: runs.length === 0 ? 'No run has a state.' : text };
+    return listed(call, { path: '/v1/runs', query, columns: RUNS, as: 'runs', none: 'No run has a state.' });
   },
 };
 
@@ -73,8 +72,7 @@ export const endRunCommand: Command = {
 
 async function history(call: Call) {
   const path = `/v1/runs/${pathWord(call)}/state/history`;
-  const { items, more, text } = await listing(call, { path, query: ownerIn(call), columns: VERSIONS });
-  return { value: { versions: items, more }, text };
+  return listed(call, { path, query: ownerIn(call), columns: VERSIONS, as: 'versions' });
 }
 
 function versionIn({ given }: Pick<Call, 'given'>): { version?: number } {

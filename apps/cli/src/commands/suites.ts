@@ -13,7 +13,7 @@ import {
 import { ofTenant, withQuery } from '../api.ts';
 import { type Call, type Command, countOf, type Outcome, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listing, pairs, table, tracked } from '../output.ts';
+import { type Column, LIMIT, listed, listing, pairs, table, tracked } from '../output.ts';
 
 const OWNERS = { usual: 50, max: 200 };
 const BATCHES = { usual: 10, max: 50 };
@@ -137,8 +137,7 @@ export const listSuitesCommand: Command = {
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
-    const { items: suites, more, text } = await listing(call, { path: '/v1/suites', query, columns: SUITES });
-    return { value: { suites, more }, text: suites.length === 0 ? 'There are no suites.' : text };
+    return listed(call, { path: '/v1/suites', query, columns: SUITES, as: 'suites', none: 'There are no suites.' });
   },
 };
 

@@ -1,14 +1,7 @@
-import {
-  type ForecastView,
-  type HoldView,
-  UsageCause,
-  UsageGroup,
-  type UsageReport,
-  type UsageRowView,
-} from '@slowwave/contracts';
+import { type ForecastView, type HoldView, UsageCause, UsageGroup, type UsageRowView } from '@slowwave/contracts';
 import { ofTenant } from '../api.ts';
 import { type Command, momentOf, OptionError, oneOf, pathWord, TENANT } from '../command.ts';
-import { type Column, LIMIT, listing } from '../output.ts';
+import { type Column, LIMIT, listed } from '../output.ts';
 
 export const usageCommand: Command = {
   name: 'usage',
@@ -44,15 +37,9 @@ estimate: the provider's bill lies between the cost without and with them.`,
       tenant: given.text('tenant'),
     };
     const columns = [...groups.map((group) => GROUP_COLUMNS[group]), ...SUMS];
-    const { items: rows, more, text } = await listing<UsageRowView>(call, { path: '/v1/usage', query, columns });
-    return { value: { rows, more } satisfies Shown, text: rows.length === 0 ? 'No model calls found.' : text };
+    return listed<UsageRowView>(call, { path: '/v1/usage', query, columns, as: 'rows', none: 'No model calls found.' });
   },
 };
-
-interface Shown {
-  readonly rows: UsageReport['results'];
-  readonly more: boolean;
-}
 
 function groupsOf(text: string): readonly (typeof UsageGroup.options)[number][] {
   return text.split(',').map((word) => {
@@ -94,8 +81,7 @@ export const holdsCommand: Command = {
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
-    const { items: holds, more, text } = await listing(call, { path: '/v1/holds', query, columns: HOLD_COLUMNS });
-    return { value: { holds, more }, text: holds.length === 0 ? 'There are no holds.' : text };
+    return listed(call, { path: '/v1/holds', query, columns: HOLD_COLUMNS, as: 'holds', none: 'There are no holds.' });
   },
 };
 

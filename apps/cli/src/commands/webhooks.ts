@@ -2,7 +2,7 @@ import type { DeliveryView, WebhookView, WebhookWithSecret } from '@slowwave/con
 import type { z } from 'zod';
 import { ofTenant } from '../api.ts';
 import { type Command, pathWord, present, TENANT } from '../command.ts';
-import { type Column, LIMIT, listing, pairs } from '../output.ts';
+import { type Column, LIMIT, listed, pairs } from '../output.ts';
 
 export const listWebhooksCommand: Command = {
   name: 'webhooks list',
@@ -10,8 +10,13 @@ export const listWebhooksCommand: Command = {
   options: { tenant: TENANT, limit: LIMIT },
   run: async (call) => {
     const query = { tenant: call.given.text('tenant') };
-    const { items: webhooks, more, text } = await listing(call, { path: '/v1/webhooks', query, columns: COLUMNS });
-    return { value: { webhooks, more }, text: webhooks.length === 0 ? 'There are no webhooks.' : text };
+    return listed(call, {
+      path: '/v1/webhooks',
+      query,
+      columns: COLUMNS,
+      as: 'webhooks',
+      none: 'There are no webhooks.',
+    });
   },
 };
 
@@ -70,8 +75,7 @@ export const listDeliveriesCommand: Command = {
     const { given } = call;
     const path = `/v1/webhooks/${pathWord(call)}/deliveries`;
     const query = { state: given.text('state'), tenant: given.text('tenant') };
-    const { items: deliveries, more, text } = await listing(call, { path, query, columns: DELIVERIES });
-    return { value: { deliveries, more }, text: deliveries.length === 0 ? 'No deliveries found.' : text };
+    return listed(call, { path, query, columns: DELIVERIES, as: 'deliveries', none: 'No deliveries found.' });
   },
 };
 

@@ -78,24 +78,11 @@ export const calibrateModelsCommand: Command = {
 does when it first uses a model, and changes nothing. A model that knows a language puts questions
 nearer to their answers than to other facts.`,
   run: async (call) => {
-    const calibration = await calibrated(call);
+    const { calibrate } = await import('@slowwave/engine');
+    const calibration = await withEmbedder(call, (embedder) => calibrate(embedder, call.cancel));
     return { value: calibration, text: calibrationText(calibration, call.config.embeddingModel === null) };
   },
 };
-
-async function calibrated({ config, out, cancel }: Call): Promise<Calibration> {
-  const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
-  const { calibrate } = await import('@slowwave/engine');
-  const log = await quietLog(config);
-  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
-  const embedder = await openEmbedder(config, log, { meter, models: null });
-  try {
-    await embedderLoaded(out, embedder.ready);
-    return await calibrate(embedder, cancel);
-  } finally {
-    await embedder.close();
-  }
-}
 
 function calibrationText({ languages, near, pair, vectors }: Calibration, isBuiltin: boolean): string {
   const list = table<LanguageCosines>(
@@ -129,25 +116,31 @@ export const loadEmbedderCommand: Command = {
   summary: 'Download and load the embedding model that runs in the process.',
   about: `For SLOWWAVE_EMBEDDING_MODEL=local. The model is downloaded to the data folder, where servers find
 it, and tried once. If the command is stopped, run it again to continue. Servers do the same at startup.`,
-  run: async ({ config, out }) => {
-    const { localModel } = config;
-    if (localModel === null) {
+  run: async (call) => {
+    if (call.config.localModel === null) {
       const note = 'the configured embedding model does not run in the process, so there is nothing to load';
       return { value: { fingerprint: null, note }, text: note };
     }
-    const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
-    const log = await quietLog(config);
-    const observer = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
-    const embedder = await openEmbedder(config, log, { meter: observer.meter, models: null });
-    try {
-      await embedderLoaded(out, embedder.ready);
-      const { fingerprint, dimensions } = embedder.documents;
-      return { value: { fingerprint, dimensions }, text: `${fingerprint} is loaded and answers.` };
-    } finally {
-      await embedder.close();
-    }
+    return withEmbedder(call, async ({ documents: { fingerprint, dimensions } }) => ({
+      value: { fingerprint, dimensions },
+      text: `${fingerprint} is loaded and answers.`,
+    }));
   },
 };
+
+/** The configured embedder, as soon as it can be asked. */
+async function withEmbedder<T>({ config, out }: Call, work: (embedder: OpenEmbedder) => Promise<T>): Promise<T> {
+  const { observe, openEmbedder } = await import('@slowwave/adapters/assemble');
+  const log = await quietLog(config);
+  const { meter } = observe({ ...config, traces: null }, { log, service: 'slowwave-cli' });
+  const embedder = await openEmbedder(config, log, { meter, models: null });
+  try {
+    await embedderLoaded(out, embedder.ready);
+    return await work(embedder);
+  } finally {
+    await embedder.close();
+  }
+}
 
 /** Waits until the embedder can be asked, and shows how far its download is. */
 export const embedderLoaded = (out: Output, ready: OpenEmbedder['ready']): Promise<void> =>

@@ -19,7 +19,7 @@ import { suiteRoutes } from './suites.ts';
 import { taskReads, taskWrites } from './tasks.ts';
 import { undoRoutes } from './undos.ts';
 import { holdRoutes, usageRoutes } from './usage.ts';
-import { coldRoutes, getProfile, profileWrites, userRoutes } from './users.ts';
+import { coldRoutes, getProfile, userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 export type { ConsoleDeps } from './deps.ts';
@@ -34,7 +34,6 @@ const manage = [
   ...nightRoutes,
   ...reviewRoutes,
   ...userRoutes,
-  ...profileWrites,
   ...subjectRoutes,
   ...settingsRoutes,
   ...webhookRoutes,

@@ -40,6 +40,7 @@ import { textKept } from './memories.ts';
 import { refusePaused } from './subjects.ts';
 
 const route = routesOf('manage');
+const profileRoute = routesOf('profile');
 
 /** More erasures than are ever in progress at once, of all tenants. */
 const OPEN_MAX = 1_000;
@@ -68,7 +69,7 @@ const erase = (kind: Owner['kind'], about: string) =>
     },
   });
 
-/** Erasing owners, and exporting a user. */
+/** Erasing owners, exporting a user, and what people change of a profile. */
 export const userRoutes = [
   erase(
     'user',
@@ -131,38 +132,6 @@ export const userRoutes = [
       return reply.type('application/x-ndjson').send(stream);
     },
   }),
-];
-
-const erasureView = ({ id, state, counts, remains, requestedAt, erasedAt }: Erasure): ErasureView => ({
-  id,
-  state,
-  counts: { ...counts },
-  remains: [...remains],
-  requested_at: isoOf(requestedAt),
-  erased_at: isoOrNull(erasedAt),
-});
-
-async function* linesOf(parts: AsyncIterable<object>): AsyncGenerator<string> {
-  for await (const part of parts) yield `${JSON.stringify(part)}\n`;
-}
-
-const profileRoute = routesOf('profile');
-
-/** What a profile says of a user. */
-export const getProfile = profileRoute('GET /v1/users/:id/profile', {
-  id: 'getProfile',
-  summary: 'Get the profile of a user',
-  description: 'The slots are those of the setting profile_slots, and other. Each line names the memory it comes from.',
-  params: OwnerParams,
-  answer: View,
-  bounds: { by: 'user', apps: false },
-  subject: true,
-  asleep: 'read',
-  handle: (deps, { tenant, params }) => shown(deps, { tenant, userId: params.id }),
-});
-
-/** What people change of a profile. */
-export const profileWrites = [
   profileRoute('PUT /v1/users/:id/profile/:slot', {
     id: 'putProfileLine',
     summary: 'Put a line into a slot of a user’s profile',
@@ -197,6 +166,32 @@ export const profileWrites = [
     },
   }),
 ];
+
+const erasureView = ({ id, state, counts, remains, requestedAt, erasedAt }: Erasure): ErasureView => ({
+  id,
+  state,
+  counts: { ...counts },
+  remains: [...remains],
+  requested_at: isoOf(requestedAt),
+  erased_at: isoOrNull(erasedAt),
+});
+
+async function* linesOf(parts: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const part of parts) yield `${JSON.stringify(part)}\n`;
+}
+
+/** What a profile says of a user. */
+export const getProfile = profileRoute('GET /v1/users/:id/profile', {
+  id: 'getProfile',
+  summary: 'Get the profile of a user',
+  description: 'The slots are those of the setting profile_slots, and other. Each line names the memory it comes from.',
+  params: OwnerParams,
+  answer: View,
+  bounds: { by: 'user', apps: false },
+  subject: true,
+  asleep: 'read',
+  handle: (deps, { tenant, params }) => shown(deps, { tenant, userId: params.id }),
+});
 
 interface Whose {
   readonly tenant: TenantId;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ExternalId, Filters, hasOwnerId, Moment, OWNER_ID_MISSING, ScopeFields, whole } from './common.ts';
 import { CONTEXTS } from './examples.ts';
-import { Role } from './messages.ts';
+import { SaidMessage } from './memories.ts';
 import {
   Cut,
   latestTurns,
@@ -123,14 +123,7 @@ const CitationView = z.object({
   valid_from: z.string(),
 });
 
-const PendingView = z.object({
-  message_id: z.string(),
-  batch_id: z.string(),
-  id: z.string().nullable().describe('The message id set by the caller.'),
-  role: Role,
-  name: z.string().nullable(),
-  content: z.string(),
-  said_at: z.string(),
+const PendingView = SaidMessage.omit({ withheld: true, utc_offset: true }).extend({
   cut: z.boolean().describe('true: only the beginning is included.'),
 });
 

@@ -37,8 +37,8 @@ export { admit } from './consolidation/extract/admit.ts';
 export { copyingName, EXTRACT_PLAIN, isCopying, knownCopying } from './consolidation/extract/infer.ts';
 export { FORGET_CATEGORY } from './consolidation/extract/rules.ts';
 export { guard, type Verdicts } from './consolidation/judge.ts';
-export { preview, type Question, questionsOf, type ThoughtOf } from './consolidation/preview.ts';
 export { repeatsOf } from './consolidation/recall.ts';
+export { preview, type Question, questionsOf, type ThoughtOf } from './consolidation/rehearse.ts';
 export { assembleContext, queryOf } from './context/assemble.ts';
 export {
   type AssembledContext,

@@ -1,6 +1,6 @@
 import { type BenchOptions, echoExtract, engineBench, fakeChat, NEVER, newBatch } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { preview } from '../consolidation/preview.ts';
+import { preview } from '../consolidation/rehearse.ts';
 import { spaceOf } from '../ids.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';

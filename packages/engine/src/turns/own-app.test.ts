@@ -9,7 +9,7 @@ import {
   newMessage,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { preview } from '../consolidation/preview.ts';
+import { preview } from '../consolidation/rehearse.ts';
 import { newest } from '../memories/evolve.ts';
 import { inApp as knownInApp } from '../memories/in-app.ts';
 import { memoryWriter } from '../memories/write.ts';

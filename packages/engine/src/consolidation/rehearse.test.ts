@@ -15,7 +15,7 @@ import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { DEFAULT_SETTINGS } from '../settings.ts';
 import { DEFAULT_TENANT } from '../words.ts';
-import { preview, questionsOf } from './preview.ts';
+import { preview, questionsOf } from './rehearse.ts';
 
 const keyOf = (text: string): string => text.split(':')[0] ?? text;
 

@@ -1,3 +1,8 @@
+/**
+ * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
+ * this file instead of the whole engine, which would cost each of them more time than all of its own code.
+ */
+
 export { withoutErased, withoutOwner } from './erasure/request.ts';
 export { EngineError, ownerAway } from './errors.ts';
 export {
@@ -72,10 +77,6 @@ export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, FAILURES_KEPT, replayPriority } from '.
 export { InvalidCursorError } from './ports/ledger/ledger.ts';
 export { TOPIC_OWNERS } from './ports/ledger/nights.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
-/**
- * What stores need of the engine, and nothing that brings the pipeline or the contracts with it. The threads of a store load
- * this file instead of the whole engine, which would cost each of them more time than all of its own code.
- */
 export { type ReservedTokens, withReservation } from './ports/ledger/replays.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/tenants.ts';

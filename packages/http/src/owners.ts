@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isOperator, OWNER_KINDS, type OwnerKind } from './access.ts';
 import { moved, PROBLEM_TYPE, type ProblemError, problem, problemBody } from './errors.ts';
-import type { Admit, App, NamedOwners } from './shell.ts';
+import type { App } from './shell.ts';
 
 /** Where an owner is that moved to another cell. null: only the directory knows. */
 export interface MovedTo {
@@ -133,6 +133,18 @@ function textOf(asked: unknown, name: string): string | undefined {
   const value = (asked as Readonly<Record<string, unknown>>)[name];
   return typeof value === 'string' ? value : undefined;
 }
+
+/** What a request names of owners that may sleep. */
+interface NamedOwners {
+  readonly tenant: string;
+  readonly owners: readonly NamedOwner[];
+  readonly ids: readonly string[];
+  /** It only reads, and may be answered from where its owner sleeps. */
+  readonly reads: boolean;
+}
+
+/** Resolves with what carries out the rest of the request. */
+export type Admit = (named: NamedOwners) => Promise<(work: () => void) => void>;
 
 /** Before a request is handled, and after it is known to be allowed: whom it names sleeps no more, or is read where it does. */
 export function registerAdmission(app: App, admit: Admit): void {

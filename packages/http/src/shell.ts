@@ -20,7 +20,7 @@ import { registerAuth } from './auth.ts';
 import { answerBrokenRequest, PARAM_MAX, refuseUnreadable, registerErrors, report, sendProblem } from './errors.ts';
 import { readOnlyJson, registerBodyLimits, registerRateLimit, registerWork } from './limits.ts';
 import { registerDocs } from './openapi.ts';
-import { type CellGuard, movedThing, registerAdmission, registerCellGuard } from './owners.ts';
+import { type Admit, type CellGuard, movedThing, registerAdmission, registerCellGuard } from './owners.ts';
 import { validator } from './validation.ts';
 
 /**
@@ -348,18 +348,6 @@ export interface ShellOptions {
   /** Where request metrics are kept; callers add their own to the same registry. */
   readonly metrics: Registry;
 }
-
-/** What a request names of owners that may sleep. */
-export interface NamedOwners {
-  readonly tenant: string;
-  readonly owners: readonly { readonly kind: 'user' | 'agent' | 'run'; readonly id: string }[];
-  readonly ids: readonly string[];
-  /** It only reads, and may be answered from where its owner sleeps. */
-  readonly reads: boolean;
-}
-
-/** Resolves with what carries out the rest of the request. */
-export type Admit = (named: NamedOwners) => Promise<(work: () => void) => void>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {

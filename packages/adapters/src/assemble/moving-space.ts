@@ -124,8 +124,7 @@ function movingIndex(moving: Moving): SearchIndex {
   const { spaces, view, side } = moving;
   const mine = (): SearchIndex => spaces[side()].index;
   return {
-    marker: () => mine().marker(),
-    stamp: (marker) => mine().stamp(marker),
+    ...indexBy(mine),
     upsert: async (points) => {
       const own = side();
       const move = await view.fresh();
@@ -141,8 +140,6 @@ function movingIndex(moving: Moving): SearchIndex {
       await spaces[own].index.withdraw(withdrawals);
       if ((await view.fresh()) !== null) await spaces[otherThan(own)].index.withdraw(withdrawals);
     },
-    search: (queries) => mine().search(queries),
-    vectors: (points) => mine().vectors(points),
     forget: async (of) => {
       const own = side();
       // Always from both: nothing erased is left in what a move has left behind.
@@ -153,12 +150,25 @@ function movingIndex(moving: Moving): SearchIndex {
       const [one, other] = [await spaces.from.index.compact(), await spaces.to.index.compact()];
       return { done: one.done && other.done, remains: [...new Set([...one.remains, ...other.remains])] };
     },
-    clear: () => mine().clear(),
-    count: (tenant, shelf) => mine().count(tenant, shelf),
-    page: (after, limit) => mine().page(after, limit),
     close: async () => {},
   };
 }
+
+/** The index that a piece of work has by then. */
+export const indexBy = (index: () => SearchIndex): SearchIndex => ({
+  marker: () => index().marker(),
+  stamp: (marker) => index().stamp(marker),
+  upsert: (points) => index().upsert(points),
+  withdraw: (withdrawals) => index().withdraw(withdrawals),
+  search: (queries) => index().search(queries),
+  vectors: (points) => index().vectors(points),
+  forget: (of) => index().forget(of),
+  compact: () => index().compact(),
+  clear: () => index().clear(),
+  count: (tenant, shelf) => index().count(tenant, shelf),
+  page: (after, limit) => index().page(after, limit),
+  close: () => index().close(),
+});
 
 /** To the one that this piece of work does not search. */
 async function writeTo(

@@ -32,40 +32,16 @@ export function observe({ traces }: Config, { log, service }: { log: Log; servic
   };
 }
 
-const both = (one: Meter, other: Meter): Meter => ({
-  step: (turn, step) => {
-    one.step(turn, step);
-    other.step(turn, step);
-  },
-  call: (turn, call) => {
-    one.call(turn, call);
-    other.call(turn, call);
-  },
-  turn: (turn, end) => {
-    one.turn(turn, end);
-    other.turn(turn, end);
-  },
-  facts: (outcomes) => {
-    one.facts(outcomes);
-    other.facts(outcomes);
-  },
-  attacks: (kinds) => {
-    one.attacks(kinds);
-    other.attacks(kinds);
-  },
-  figures: (tenant, measured) => {
-    one.figures(tenant, measured);
-    other.figures(tenant, measured);
-  },
-  opinions: (tenant, kind, given) => {
-    one.opinions(tenant, kind, given);
-    other.opinions(tenant, kind, given);
-  },
-  searchable: (waited) => {
-    one.searchable(waited);
-    other.searchable(waited);
-  },
-});
+type Told = Readonly<Record<string, (...given: unknown[]) => void>>;
+
+/** Tells both whatever the engine measures. */
+function both(one: Meter, other: Meter): Meter {
+  const tell = (name: string, given: unknown[]): void => {
+    for (const meter of [one, other]) (meter as unknown as Told)[name]?.(...given);
+  };
+  const each = Object.keys(one).map((name) => [name, (...given: unknown[]) => tell(name, given)]);
+  return Object.fromEntries(each) as Meter;
+}
 
 interface Parts {
   readonly ledger: Ledger;

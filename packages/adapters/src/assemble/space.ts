@@ -11,7 +11,7 @@ import {
 import type { Config } from '../config/index.ts';
 import { MISCONFIGURED } from '../conventions.ts';
 import { type OpenEmbedder, openEmbedder, vectorLength } from './models.ts';
-import { movingSpace, refuseOther, type Sides } from './moving-space.ts';
+import { indexBy, movingSpace, refuseOther, type Sides } from './moving-space.ts';
 import type { Observer } from './observer.ts';
 import { type IndexPlace, movedIndex, openIndex, openOn, otherPlace, placeBy } from './stores.ts';
 
@@ -254,18 +254,3 @@ const away = (): EngineError =>
 /** The texts are in no index of these vectors yet: whoever asked begins anew. */
 const justBack = (): EngineError =>
   new EngineError('the embedding server is available again; the work is repeated', { ...NOT_YET, retryAfterMs: 0 });
-
-const indexBy = (index: () => SearchIndex): SearchIndex => ({
-  marker: () => index().marker(),
-  stamp: (marker) => index().stamp(marker),
-  upsert: (points) => index().upsert(points),
-  withdraw: (withdrawals) => index().withdraw(withdrawals),
-  search: (queries) => index().search(queries),
-  vectors: (points) => index().vectors(points),
-  forget: (of) => index().forget(of),
-  compact: () => index().compact(),
-  clear: () => index().clear(),
-  count: (tenant, shelf) => index().count(tenant, shelf),
-  page: (after, limit) => index().page(after, limit),
-  close: () => index().close(),
-});

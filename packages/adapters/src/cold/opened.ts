@@ -197,29 +197,14 @@ function redirected(ledger: StoredLedger, name: (typeof IN_SEGMENTS)[number]): S
 }
 
 /** An index that is asked in place where a request does. */
-export function indexInPlace(index: SearchIndex): SearchIndex {
-  return {
-    marker: () => index.marker(),
-    stamp: (marker) => index.stamp(marker),
-    upsert: (points) => index.upsert(points),
-    withdraw: (withdrawals) => index.withdraw(withdrawals),
-    search: (queries) => {
-      const opened = READING.getStore();
-      return opened === undefined
-        ? index.search(queries)
-        : Promise.resolve(queries.map((query) => opened.search(query)));
-    },
-    vectors: (points) => {
-      const opened = READING.getStore();
-      return opened === undefined
-        ? index.vectors(points)
-        : Promise.resolve(points.map((point) => opened.vectorOf(point)));
-    },
-    forget: (of) => index.forget(of),
-    compact: () => index.compact(),
-    clear: () => index.clear(),
-    count: (tenant, shelf) => index.count(tenant, shelf),
-    page: (after, limit) => index.page(after, limit),
-    close: () => index.close(),
-  };
-}
+export const indexInPlace = (index: SearchIndex): SearchIndex => ({
+  ...index,
+  search: async (queries) => {
+    const opened = READING.getStore();
+    return opened === undefined ? index.search(queries) : queries.map((query) => opened.search(query));
+  },
+  vectors: async (points) => {
+    const opened = READING.getStore();
+    return opened === undefined ? index.vectors(points) : points.map((point) => opened.vectorOf(point));
+  },
+});

@@ -1,18 +1,26 @@
 import type {
+  HeldOperation,
   LaneId,
   Memory,
   MemoryChange,
   MemoryVersion,
+  Millis,
   Scope,
   TenantId,
   Tombstone,
   Webhook,
 } from '@slowwave/engine';
-import { memoryNotices, piecesOf, placeOfMessage, versionsOf, withTurned } from '@slowwave/engine/storing';
+import {
+  memoryNotices,
+  piecesOf,
+  placeOfMessage,
+  proposalOver,
+  versionsOf,
+  withTurned,
+} from '@slowwave/engine/storing';
 import { forgetWith } from './forgetting.ts';
 import type { LaneRow } from './lane-life.ts';
 import { numbersIn } from './page.ts';
-import { endProposals } from './proposals.ts';
 import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey, storedScopeKey } from './rows/columns.ts';
 import { eventColumns, loadMemories, memoryColumns, type Numbered } from './rows/memory.ts';
@@ -64,7 +72,7 @@ interface StandingRow {
   readonly revision: number;
 }
 
-export interface ChangeBy {
+interface ChangeBy {
   readonly tenant: TenantId;
   readonly consolidationId: string | null;
   readonly now: number;
@@ -75,7 +83,7 @@ export interface ChangeBy {
 }
 
 /** What is looked up before changes are written. */
-export interface Ready {
+interface Ready {
   /** At which revision the memories of the changes stand. */
   readonly standing: readonly StandingRow[];
   readonly numbers: Numbers;
@@ -408,3 +416,36 @@ const UPSERT_TOMBSTONE = `
   ON CONFLICT (lane, text_hash, memory_id) DO UPDATE SET
     deleted_at = excluded.deleted_at, deleted_seq = excluded.deleted_seq
   WHERE (excluded.deleted_at, excluded.deleted_seq) > (tombstones.deleted_at, tombstones.deleted_seq)`;
+
+/** Deletions that ratings proposed are over where their rating or the text they are about is gone. Needs the locks of the lanes. */
+function* endProposals(
+  changes: readonly MemoryChange[],
+  { tenant, now }: { readonly tenant: TenantId; readonly now: Millis },
+): Script<void> {
+  const rated = changes.flatMap(({ memory }) =>
+    memory.timeline.some((mark) => mark.kind === 'rated') ? [[memory.id, memory] as const] : [],
+  );
+  if (rated.length === 0) return;
+  const memories = new Map(rated);
+  const proposed = yield* all<ProposedRow>(SELECT_PROPOSED, { tenant, memoryIds: [...memories.keys()] });
+  for (const { id, memory_id: memoryId, operation } of proposed) {
+    const { rated: version = 0 }: HeldOperation = JSON.parse(operation);
+    const memory = memories.get(memoryId);
+    const note = memory === undefined ? null : proposalOver(memory, version);
+    if (note !== null) yield* run(END, { tenant, id, note, now });
+  }
+}
+
+interface ProposedRow {
+  readonly id: string;
+  readonly memory_id: string;
+  readonly operation: string;
+}
+
+const SELECT_PROPOSED = `
+  SELECT id, memory_id, operation FROM reviews
+  WHERE memory_id IN :memoryIds AND tenant = @tenant AND consolidation_id IS NULL AND state = 'pending'`;
+
+const END = `
+  UPDATE reviews SET state = 'stale', note = @note, settled_at = @now
+  WHERE tenant = @tenant AND id = @id AND state = 'pending'`;

@@ -1,7 +1,7 @@
 import { EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { fakeEmbedder, NEVER, recordingLog } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingEmbedder } from './fallback.ts';
+import { breakingEmbedder } from './outages.ts';
 
 const POLICY = { failures: 3, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 20_000 };
 

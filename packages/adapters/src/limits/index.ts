@@ -1,12 +1,4 @@
 export {
-  type BreakingChat,
-  type BreakingEmbedder,
-  breakingChat,
-  breakingEmbedder,
-  FALLBACK_POLICY,
-  fallbackChat,
-} from './fallback.ts';
-export {
   EMBEDDING_LIMIT_MS,
   hurriedEmbedder,
   limitedChat,
@@ -17,4 +9,12 @@ export {
   slottedChat,
   slottedEmbedder,
 } from './limited.ts';
-export { postgresLimiter, redisLimiter } from './postgres-limiter.ts';
+export {
+  type BreakingChat,
+  type BreakingEmbedder,
+  breakingChat,
+  breakingEmbedder,
+  FALLBACK_POLICY,
+  fallbackChat,
+} from './outages.ts';
+export { postgresLimiter, redisLimiter } from './shared-limiters.ts';

@@ -9,8 +9,8 @@ import {
   recordingMeter,
 } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingChat, fallbackChat } from './fallback.ts';
 import { limitedChat, memoryLimiter, slots, slottedChat } from './limited.ts';
+import { breakingChat, fallbackChat } from './outages.ts';
 
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{"messages":[]}', schema: {} };
 const UNLIMITED = { requestsPerMinute: null, tokensPerMinute: null };

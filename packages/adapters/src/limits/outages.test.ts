@@ -1,7 +1,7 @@
 import { type ChatCall, EngineError, type EngineErrorCode } from '@slowwave/engine';
 import { fakeChat, NEVER, type Reply, recordingLog, recordingMeter } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import { breakingChat, fallbackChat } from './fallback.ts';
+import { breakingChat, fallbackChat } from './outages.ts';
 
 const POLICY = { failures: 3, windowMs: 60_000, coolDownMs: 5_000, coolDownMaxMs: 20_000 };
 const CALL = { name: 'extract_facts', system: 'Find.', user: '{}', schema: {} };

@@ -37,7 +37,7 @@ describe('a group of calls', () => {
   });
 
   it('fails as a whole, worth another try, when it cannot be committed', async () => {
-    const { run, notes } = open();
+    const { run, notes } = open({ groupMs: 60_000 }); // all in one group, however busy the machine is
     const settled = await Promise.allSettled([run('add', 'a'), run('addOrphan', null), run('add', 'c')]);
     for (const one of settled) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: 'ledger_unavailable', retryable: true } });

@@ -60,7 +60,7 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
   };
   await talk(0);
   await expect.poll(() => provider.calls.length).toBeGreaterThan(USERS / 2);
-  const killedAt = Date.now();
+  const killed = { at: Date.now(), inDoubtMs: 2_000 };
   await setup.crash();
   await setup.start();
   for (let round = 1; round < EXCHANGES; round += 1) await talk(round);
@@ -68,10 +68,9 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
   const used = async () => (await get(`${setup.console}/v1/usage?group_by=day`)).body.results[0];
   // What was answered may still be on its way into the ledger: a probe counts a moment after its answer. What was answered to
   // the process that was killed may have come too late to be written down: then it is an unanswered call.
-  await vi.waitFor(
-    async () => expect(answeredSums(provider.calls, [{ at: killedAt }])).toContainEqual(sumsOf(await used())),
-    { timeout: 50_000 },
-  );
+  await vi.waitFor(async () => expect(answeredSums(provider.calls, [killed])).toContainEqual(sumsOf(await used())), {
+    timeout: 50_000,
+  });
   const row = await used();
   const { answered, atMost } = billOf(provider.calls);
   expect(answered.calls).toBeGreaterThan(USERS * EXCHANGES);

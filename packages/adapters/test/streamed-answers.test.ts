@@ -204,7 +204,7 @@ describe('what a server says in the middle of an answer means what it means in t
     const asking = chat({ timeoutMs: 300 }).ask(CALL, NEVER);
     await expect(asking).rejects.toMatchObject({
       written: 100,
-      message: expect.stringContaining('only its first 100'),
+      message: expect.stringContaining('only about the first 100'),
     });
   });
 
@@ -295,7 +295,7 @@ describe('a model that has begun to write', () => {
       code: 'model_timeout',
       retryable: true,
       written: expect.toSatisfy((tokens: number) => tokens > 0),
-      message: expect.stringMatching(/to go on .* within 150 ms, .*SLOWWAVE_CHAT_IDLE_TIMEOUT_MS/u),
+      message: expect.stringMatching(/to continue .* within 150 ms, .*SLOWWAVE_CHAT_IDLE_TIMEOUT_MS/u),
     });
     await expect.poll(() => server.calls[0]?.aborted).toBe(true);
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { chmod, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isoOf, type Tools } from '@slowwave/engine';
 import { Client } from 'pg';
 import { environmentWith } from '../config/index.ts';
@@ -106,16 +107,29 @@ async function moveAside(client: Client, { url, force }: { url: string; force: b
   return names.length > 0;
 }
 
+/** The database server ends the connections of a process a moment after the process itself has ended. */
 async function requireAlone(client: Client, url: string): Promise<void> {
+  let others = await othersOn(client);
+  for (let looks = 1; others > 0 && looks < LOOKS_MAX; looks += 1) {
+    await sleep(LOOK_EVERY_MS);
+    others = await othersOn(client);
+  }
+  if (others === 0) return;
+  throw held(
+    `the ledger at ${placeOf(url)} is in use by ${others} connections of Slowwave; stop every server on this ` +
+      'data, then restore',
+  );
+}
+
+const LOOKS_MAX = 20;
+const LOOK_EVERY_MS = 100;
+
+async function othersOn(client: Client): Promise<number> {
   const { rows } = await client.query(
     `SELECT count(*)::int AS others FROM pg_stat_activity
      WHERE datname = current_database() AND application_name = 'slowwave' AND pid <> pg_backend_pid()`,
   );
-  if (rows[0]?.others === 0) return;
-  throw held(
-    `the ledger at ${placeOf(url)} is in use by ${rows[0]?.others} connections of Slowwave; stop every server on this ` +
-      'data, then restore',
-  );
+  return Number(rows[0]?.others);
 }
 
 /** What was restored is another past: an index that was made later must not be believed. */

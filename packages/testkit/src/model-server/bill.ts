@@ -25,7 +25,7 @@ const sumOf = (calls: readonly RecordedCall[]): BillSums => ({
   completion: calls.reduce((sum, { tokens }) => sum + tokens.completion, 0),
 });
 
-/** How long before its end a process may have read an answer that it never wrote down. */
+/** How long before its end a process usually may have read an answer that it never wrote down. */
 const IN_DOUBT_MS = 250;
 
 /** The end of a process that asked, by kill -9. */
@@ -33,6 +33,8 @@ export interface Kill {
   readonly at: number;
   /** Of the calls of this key; all, where it is missing. */
   readonly apiKey?: string;
+  /** Longer, where the process shared its cores with many others, and asked so little that few answers are in doubt. */
+  readonly inDoubtMs?: number;
 }
 
 /**
@@ -42,12 +44,12 @@ export interface Kill {
 export function answeredSums(calls: readonly RecordedCall[], kills: readonly Kill[]): readonly BillSums[] {
   const inDoubt = calls.filter(({ status, aborted, at, endedAt, apiKey: asker }) =>
     kills.some(
-      ({ at: killedAt, apiKey = asker }) =>
+      ({ at: killedAt, apiKey = asker, inDoubtMs = IN_DOUBT_MS }) =>
         status === 200 &&
         !aborted &&
         asker === apiKey &&
         at <= killedAt &&
-        (endedAt ?? killedAt) > killedAt - IN_DOUBT_MS,
+        (endedAt ?? killedAt) > killedAt - inDoubtMs,
     ),
   );
   let all = [billOf(calls).answered];

@@ -1,4 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/server';
+import about from '../../../package.json' with { type: 'json' };
 import { addProfile, addPrompts } from './resources.ts';
 import type { Connection, Tool } from './tool.ts';
 import {
@@ -14,8 +15,6 @@ import { addMemory, deleteAllMemories, deleteMemory, memoryHistory, undoLast, up
 
 export { createMcpHandler } from '@modelcontextprotocol/server';
 export { type Connection, type Ids, ToolError } from './tool.ts';
-
-import about from '../../../package.json' with { type: 'json' };
 
 const TOOLS: readonly Tool[] = [
   addMemory,

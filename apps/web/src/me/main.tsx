@@ -2,6 +2,23 @@ import { QueryClientProvider, useQuery } from '@tanstack/react-query';
 import { StrictMode, useEffect, useRef } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Memories, SHOWN } from './memories.tsx';
+import '../style.css';
+import { queries } from '../api.ts';
+import { Action, Confirm, Opens } from '../ui/forms.tsx';
+import { ProfileCard, saveExport } from '../ui/person.tsx';
+import { Answer, Loading } from '../ui/reading.tsx';
+import {
+  begin,
+  type Coming,
+  leaveErased,
+  type Own,
+  OwnContext,
+  plainly,
+  timeOf,
+  useComing,
+  useOwn,
+  type Why,
+} from './coming.ts';
 
 /** Everything that is remembered about one person, for that person. */
 function OwnPage() {
@@ -104,24 +121,6 @@ function Away({ why }: { readonly why: Why }) {
     </div>
   );
 }
-
-import '../style.css';
-import { queries } from '../api.ts';
-import { Action, Confirm, Opens } from '../ui/forms.tsx';
-import { ProfileCard, saveExport } from '../ui/person.tsx';
-import { Answer, Loading } from '../ui/reading.tsx';
-import {
-  begin,
-  type Coming,
-  leaveErased,
-  type Own,
-  OwnContext,
-  plainly,
-  timeOf,
-  useComing,
-  useOwn,
-  type Why,
-} from './coming.ts';
 
 /** Where that is on the page. */
 const CHOICES = 'choices';

@@ -1,7 +1,12 @@
 import type { Entity, Graph, Relation } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
+import cytoscape, { type Core, type StylesheetJson } from 'cytoscape';
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react';
 import { Link, useLocation, useSearch } from 'wouter';
+import { api, mayChange, useWho } from '../api.ts';
+import { DAY_MS, Day } from '../ui/figures.tsx';
+import { Action } from '../ui/forms.tsx';
+import { Answer, Empty, Problem } from '../ui/reading.tsx';
 
 /** More are read in pages by programs; as a picture nobody could read them. */
 const LIMIT = 500;
@@ -139,12 +144,6 @@ function around(shown: readonly Shown[], entity: string): readonly Shown[] {
   const touches = ({ relation: { source, destination } }: Shown) => [source.id, destination.id].includes(entity);
   return shown.filter(touches);
 }
-
-import cytoscape, { type Core, type StylesheetJson } from 'cytoscape';
-import { api, mayChange, useWho } from '../api.ts';
-import { DAY_MS, Day } from '../ui/figures.tsx';
-import { Action } from '../ui/forms.tsx';
-import { Answer, Empty, Problem } from '../ui/reading.tsx';
 
 interface Drawn {
   readonly entities: readonly Entity[];

@@ -3,7 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useState } from 'react';
 import { Link, Redirect } from 'wouter';
 import { api, may, mayChange, useWho } from '../api.ts';
-import { agoOf, counted, lasting, percent, whole } from '../ui/figures.tsx';
+import { agoOf, counted, lasting, percent, sumOf, whole } from '../ui/figures.tsx';
 import { Choice } from '../ui/filters.tsx';
 import { firstOffered } from '../ui/frame.tsx';
 import { Table } from '../ui/lists.tsx';
@@ -87,8 +87,6 @@ function Figures({ overview }: { readonly overview: Seen }) {
     </div>
   );
 }
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 const Figure = ({ name, value }: { readonly name: string; readonly value: string }) => (
   <section className="card">

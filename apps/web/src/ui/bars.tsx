@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { sumOf } from './figures.tsx';
 
 interface Part {
   readonly name: string;
@@ -52,8 +53,6 @@ export function Bars({ name, times, parts, utc = false, timeText, limit = null }
 
 const summaryOf = (parts: readonly Part[]): string =>
   parts.map(({ name, values }) => `${name}: ${sumOf(values).toLocaleString('en')}`).join(', ');
-
-const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 interface Drawing extends Pick<Chart, 'parts' | 'times'> {
   readonly utc: boolean;

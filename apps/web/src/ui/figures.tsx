@@ -46,6 +46,8 @@ const inUnits = (value: number): string => value.toLocaleString('en', { maximumF
 
 export const whole = (value: number): string => value.toLocaleString('en');
 
+export const sumOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
+
 export const counted = (count: number, one: string, more: string): string =>
   `${whole(count)} ${count === 1 ? one : more}`;
 

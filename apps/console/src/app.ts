@@ -1,11 +1,11 @@
 import { group, type Routes } from '@slowwave/http';
+import { keyRoutes } from './access.ts';
 import { bundleRoutes } from './bundle.ts';
 import { canaryRoutes } from './canaries.ts';
 import { callerRoute, cellRoutes } from './cells.ts';
 import { consolidationRoutes } from './consolidations.ts';
 import type { ConsoleDeps } from './deps.ts';
 import { graphRoutes } from './graph.ts';
-import { keyRoutes } from './keys.ts';
 import { memoryRoutes } from './memories.ts';
 import { nightRoutes } from './nights.ts';
 import { operatorRoutes } from './operator.ts';
@@ -21,8 +21,6 @@ import { undoRoutes } from './undos.ts';
 import { holdRoutes, usageRoutes } from './usage.ts';
 import { coldRoutes, getProfile, userRoutes } from './users.ts';
 import { webhookRoutes } from './webhooks.ts';
-
-export type { ConsoleDeps } from './deps.ts';
 
 const manage = [
   getOverview,

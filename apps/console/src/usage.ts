@@ -28,8 +28,8 @@ import {
 } from '@slowwave/engine';
 import { concerns, given, IdParams, listed, momentOf, notFound, pageOf, problem } from '@slowwave/http';
 import { z } from 'zod';
+import { tenantNamed } from './access.ts';
 import { routesOf } from './deps.ts';
-import { tenantNamed } from './keys.ts';
 
 const route = routesOf('manage');
 

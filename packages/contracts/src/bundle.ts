@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ofTenant } from './access.ts';
 import { ExternalId, Moment, OwnerKind } from './common.ts';
 import { BUNDLED_ERASURES, BUNDLED_SETTINGS, IMPORTS, LINES } from './examples.ts';
-import { ofTenant } from './keys.ts';
 import { PutSettings, SettingsView } from './settings.ts';
 
 const CURSOR_MAX = 4_096;

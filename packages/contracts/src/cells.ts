@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ExternalId, Moment, OwnerKind } from './common.ts';
+import { KeyScope, ofTenant, TenantName } from './access.ts';
+import { ExternalId, Moment, OwnerKind, Share } from './common.ts';
 import { CELL_ERASURES, CELL_LOSSES, DEPARTURES, LEAVINGS, SHARES, SLOTS, TENANT_COPIES } from './examples.ts';
-import { KeyScope, ofTenant, TenantName } from './keys.ts';
 
 /** The name of a cell. */
 export const CellName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, "-"');
@@ -251,8 +251,6 @@ export const TenantCopied = z
   .meta({ id: 'TenantCopied' });
 export type TenantCopied = z.infer<typeof TenantCopied>;
 
-const Part = z.number().min(0).max(1);
-
 export const ListSharesQuery = z.strictObject({
   tenant: TenantName.optional().describe('If omitted: the tenants for which this cell wants more.'),
   limit: z.coerce.number().int().min(1).max(1_000).default(100),
@@ -262,12 +260,12 @@ export const ShareView = z
   .object({
     tenant: z.string(),
     epoch: z.int().describe('The number of the share; 0: the cell has none.'),
-    part: Part.describe('The part of the tenant’s daily limits that the cell may use now.'),
+    part: Share.describe('The part of the tenant’s daily limits that the cell may use now.'),
     until: z
       .string()
       .nullable()
       .describe('The end of the lease; null: the cell has the whole limit because it knows of no other cell.'),
-    used: Part.describe('What the cell itself has used today, as a part of the limit it has used most of.'),
+    used: Share.describe('What the cell itself has used today, as a part of the limit it has used most of.'),
     day: z.string().describe('UTC.'),
     wants: z.boolean().describe('true: the cell is about to run out, and more may be available.'),
   })
@@ -284,7 +282,7 @@ export const PutShare = z
       .int()
       .min(1)
       .describe('The number that the directory assigned. If it is not higher than the current one, nothing changes.'),
-    part: Part.describe('The new share. If the cell has used more, it keeps what it has used.'),
+    part: Share.describe('The new share. If the cell has used more, it keeps what it has used.'),
     until: Moment,
     day: z.iso.date().describe('The day (UTC) of the share; on any other day it is ignored.'),
     elsewhere: z.number().min(0).default(0).describe('What other cells have used today.'),

@@ -143,12 +143,9 @@ function isDeeper(value: unknown, levels: number): boolean {
 /** A whole number within limits. */
 export const whole = (min: number, max: number) => z.int().min(min).max(max);
 
-const PAGE_MAX = 200;
-const PAGE_DEFAULT = 50;
-/** A cursor may hold an id of any letters. */
-const CURSOR_MAX = 2_048;
+/** A share of a whole. */
+export const Share = z.number().min(0).max(1);
 
-/** Query parameters every list takes. */
 /** What a tenant calls a suite. */
 export const SuiteName = z
   .string()
@@ -158,6 +155,12 @@ export const SuiteName = z
     formedAs(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/u, 'expected letters, digits, ., _ and -, beginning with a letter or digit'),
   );
 
+const PAGE_MAX = 200;
+const PAGE_DEFAULT = 50;
+/** A cursor may hold an id of any letters. */
+const CURSOR_MAX = 2_048;
+
+/** Query parameters every list takes. */
 export const PageQuery = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
   cursor: z

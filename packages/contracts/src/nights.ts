@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ExternalId, formedAs, listOf, PageQuery, ScopeView, TimeZone } from './common.ts';
+import { ExternalId, formedAs, listOf, PageQuery, ScopeView, Share, TimeZone } from './common.ts';
 
 const NightState = z.enum(['thinking', 'waiting', 'applied', 'undone', 'discarded', 'stale', 'failed']);
 
@@ -67,8 +67,6 @@ export const PostNight = z
   .meta({ id: 'PostNight', examples: [{ decision: 'apply' }, { decision: 'discard' }] });
 
 const SleepMode = z.enum(['off', 'preview', 'auto']);
-/** A share of a whole. */
-const Share = z.number().min(0).max(1);
 const Clock = z.string().check(formedAs(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, 'expected a time of day like 22:30'));
 const CALLS_MAX = 1_000;
 const SLEEP_TOKENS_MAX = 10_000_000;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { OfTenant } from './access.ts';
 import { ExternalId, listOf, Moment, PageQuery } from './common.ts';
 import { FORECASTS } from './examples.ts';
-import { OfTenant } from './keys.ts';
 
 /** What model calls can be grouped by. */
 export const UsageGroup = z.enum(['day', 'hour', 'step', 'model', 'cause', 'user', 'app', 'key']);

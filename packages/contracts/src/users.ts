@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { ofTenant } from './access.ts';
 import { ExternalId, FiltersText, formedAs, isUnique, listOf, OwnerKind, PageQuery, TWICE } from './common.ts';
 import { COLD_OWNERS, PROFILE_LINES } from './examples.ts';
-import { ofTenant } from './keys.ts';
 import { DELETED_LISTED, DELETED_TEXT_MAX, MemoryText } from './memories.ts';
 
 export const OwnerParams = z.strictObject({ id: ExternalId });

@@ -8,7 +8,7 @@ import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table, tracked } from '../output.ts';
 import type { Fact, Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
 import { ORIGINS, type Origin, READERS } from '../sources/readers.ts';
-import { itemsInFile, memoriesOf, postMemories } from './import.ts';
+import { itemsInFile, jsonIn, memoriesOf, postMemories } from './import-mem0.ts';
 import { forecastText } from './usage.ts';
 
 export const FROM_OPTIONS = {
@@ -83,25 +83,8 @@ async function parsedIn(path: string): Promise<unknown> {
   const text = await readFile(path, 'utf8');
   if (text.startsWith(ZIP))
     throw new CommandError(`${path} is a ZIP archive; unpack it and name the folder`, EXIT.failed);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return linesOf(path, text);
-  }
+  return jsonIn(path, text);
 }
-
-const linesOf = (path: string, text: string): unknown[] =>
-  text.split('\n').flatMap((line, i) => {
-    if (line.trim() === '') return [];
-    try {
-      return [JSON.parse(line) as unknown];
-    } catch {
-      throw new CommandError(
-        `expected JSON in ${path}, as a whole or per line; line ${i + 1} is not JSON`,
-        EXIT.failed,
-      );
-    }
-  });
 
 const unread = ({ talks }: Found): readonly Left[] =>
   talks.length === 0

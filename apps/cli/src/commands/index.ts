@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { auditCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './access.ts';
 import { batchesCommand, flushCommand, showCommand, tailCommand } from './batches.ts';
 import { exportCommand, importCommand } from './bundle.ts';
 import {
@@ -33,15 +34,7 @@ import {
   withoutNightsCommand,
 } from './decisions.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
-import { importMem0Command } from './import.ts';
-import {
-  auditCommand,
-  ceilingsCommand,
-  createKeyCommand,
-  listKeysCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
-} from './keys.ts';
+import { importMem0Command } from './import-mem0.ts';
 import {
   backupCommand,
   promoteCommand,
@@ -87,7 +80,7 @@ import {
   sampleSuiteCommand,
   showSuiteCommand,
 } from './suites.ts';
-import { holdsCommand, planCommand, releaseHoldCommand, usageCommand } from './usage.ts';
+import { ceilingsCommand, holdsCommand, planCommand, releaseHoldCommand, usageCommand } from './usage.ts';
 import {
   createWebhookCommand,
   deleteWebhookCommand,

@@ -1,7 +1,15 @@
-import { type ForecastView, type HoldView, UsageCause, UsageGroup, type UsageRowView } from '@slowwave/contracts';
+import {
+  type CeilingsView,
+  type ForecastView,
+  type HoldView,
+  UsageCause,
+  UsageGroup,
+  type UsageRowView,
+} from '@slowwave/contracts';
 import { ofTenant } from '../api.ts';
-import { type Command, momentOf, OptionError, oneOf, pathWord, TENANT } from '../command.ts';
-import { type Column, LIMIT, listed } from '../output.ts';
+import { type Command, type Given, momentOf, OptionError, oneOf, pathWord, TENANT } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { type Column, LIMIT, listed, pairs } from '../output.ts';
 
 export const usageCommand: Command = {
   name: 'usage',
@@ -108,6 +116,54 @@ const HOLD_COLUMNS: readonly Column<HoldView>[] = [
   { name: 'limit', of: ({ limit }) => limit.toLocaleString('en') },
   { name: 'held', of: ({ held_at }) => held_at },
 ];
+
+const NAME = 'tenants ceilings';
+
+export const ceilingsCommand: Command = {
+  name: NAME,
+  usage: '<tenant>',
+  summary: 'Show or set the daily limits of a tenant.',
+  about: `--tokens and --cost replace both limits: the one you omit is removed. The tenant's own budgets
+can be lower, but not higher. Only for operators.`,
+  options: {
+    tokens: { value: 'N', about: 'Chat model tokens per day (UTC), or none.' },
+    cost: { value: 'AMOUNT', about: 'Cost per day, by the prices of the tenant default, or none.' },
+    usual: { value: null, about: 'Reset to the limits for all tenants.' },
+  },
+  run: async (call) => {
+    const { method, body } = changeOf(call.given);
+    const view = await call.ask<CeilingsView>(method, `/v1/tenants/${pathWord(call)}/ceilings`, body);
+    return { value: view, text: ceilingsText(view) };
+  },
+};
+
+function changeOf(given: Given): { method: 'GET' | 'PUT' | 'DELETE'; body?: object } {
+  const tokens = amountOf(given, 'tokens');
+  const cost = amountOf(given, 'cost');
+  const isSet = tokens !== undefined || cost !== undefined;
+  if (given.flag('usual') && isSet) throw new UsageError('expected --usual, or --tokens and --cost, got both', NAME);
+  if (given.flag('usual')) return { method: 'DELETE' };
+  if (!isSet) return { method: 'GET' };
+  return { method: 'PUT', body: { tokens_per_day: tokens ?? null, cost_per_day: cost ?? null } };
+}
+
+/** null: no limit; undefined: not given. */
+function amountOf(given: Given, option: string): number | null | undefined {
+  const text = given.text(option);
+  if (text === null) return undefined;
+  if (text === 'none') return null;
+  const amount = Number(text);
+  if (text.trim() !== '' && Number.isFinite(amount) && amount >= 0) return amount;
+  throw new UsageError(`expected --${option}, an amount of 0 or more, or none; got "${text}"`, NAME);
+}
+
+const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own }: CeilingsView): string =>
+  pairs([
+    ['tenant', tenant],
+    ['tokens per day', tokens ?? 'no limit'],
+    ['cost per day', cost ?? 'no limit'],
+    ['set for', own ? 'this tenant' : 'all tenants'],
+  ]);
 
 export const planCommand: Command = {
   name: 'plan',

@@ -87,8 +87,7 @@ export async function itemsInFile(path: string): Promise<readonly unknown[]> {
   const text = await readFile(path, 'utf8').catch((cause: Error) => {
     throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
   });
-  const whole = parsed(text);
-  if (whole === undefined) return lines(path, text);
+  const whole = jsonIn(path, text);
   if (Array.isArray(whole)) return whole;
   const list = ['memories', 'results', 'data']
     .map((name) => (whole as Record<string, unknown>)?.[name])
@@ -98,6 +97,12 @@ export async function itemsInFile(path: string): Promise<readonly unknown[]> {
     `expected a list of memories in ${path}, on its own or as memories, results or data, got none`,
     EXIT.failed,
   );
+}
+
+/** What a file has: JSON as a whole, or one value per line. */
+export function jsonIn(path: string, text: string): unknown {
+  const whole = parsed(text);
+  return whole === undefined ? lines(path, text) : whole;
 }
 
 function lines(path: string, text: string): unknown[] {

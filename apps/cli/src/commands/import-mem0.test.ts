@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { memoriesOf } from './import.ts';
+import { memoriesOf } from './import-mem0.ts';
 
 test('memories are read from answers of the API and from payloads of a collection', () => {
   const fromApi = {

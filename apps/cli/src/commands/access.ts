@@ -1,11 +1,4 @@
-import {
-  type AuditEntryView,
-  AuditOutcome,
-  type CeilingsView,
-  KeyScope,
-  type KeyView,
-  type KeyWithSecret,
-} from '@slowwave/contracts';
+import { type AuditEntryView, AuditOutcome, KeyScope, type KeyView, type KeyWithSecret } from '@slowwave/contracts';
 import type { z } from 'zod';
 import { listUpTo, ofTenant } from '../api.ts';
 import {
@@ -135,54 +128,6 @@ function endOf({ revoked_at, expires_at }: KeyView): string | null {
   if (revoked_at !== null) return `revoked ${revoked_at}`;
   return expires_at === null ? null : `expires ${expires_at}`;
 }
-
-const NAME = 'tenants ceilings';
-
-export const ceilingsCommand: Command = {
-  name: NAME,
-  usage: '<tenant>',
-  summary: 'Show or set the daily limits of a tenant.',
-  about: `--tokens and --cost replace both limits: the one you omit is removed. The tenant's own budgets
-can be lower, but not higher. Only for operators.`,
-  options: {
-    tokens: { value: 'N', about: 'Chat model tokens per day (UTC), or none.' },
-    cost: { value: 'AMOUNT', about: 'Cost per day, by the prices of the tenant default, or none.' },
-    usual: { value: null, about: 'Reset to the limits for all tenants.' },
-  },
-  run: async (call) => {
-    const { method, body } = changeOf(call.given);
-    const view = await call.ask<CeilingsView>(method, `/v1/tenants/${pathWord(call)}/ceilings`, body);
-    return { value: view, text: ceilingsText(view) };
-  },
-};
-
-function changeOf(given: Given): { method: 'GET' | 'PUT' | 'DELETE'; body?: object } {
-  const tokens = amountOf(given, 'tokens');
-  const cost = amountOf(given, 'cost');
-  const isSet = tokens !== undefined || cost !== undefined;
-  if (given.flag('usual') && isSet) throw new UsageError('expected --usual, or --tokens and --cost, got both', NAME);
-  if (given.flag('usual')) return { method: 'DELETE' };
-  if (!isSet) return { method: 'GET' };
-  return { method: 'PUT', body: { tokens_per_day: tokens ?? null, cost_per_day: cost ?? null } };
-}
-
-/** null: no limit; undefined: not given. */
-function amountOf(given: Given, option: string): number | null | undefined {
-  const text = given.text(option);
-  if (text === null) return undefined;
-  if (text === 'none') return null;
-  const amount = Number(text);
-  if (text.trim() !== '' && Number.isFinite(amount) && amount >= 0) return amount;
-  throw new UsageError(`expected --${option}, an amount of 0 or more, or none; got "${text}"`, NAME);
-}
-
-const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own }: CeilingsView): string =>
-  pairs([
-    ['tenant', tenant],
-    ['tokens per day', tokens ?? 'no limit'],
-    ['cost per day', cost ?? 'no limit'],
-    ['set for', own ? 'this tenant' : 'all tenants'],
-  ]);
 
 export const auditCommand: Command = {
   name: 'audit',

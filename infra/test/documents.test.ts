@@ -42,12 +42,15 @@ test.each([
   ['packages/engine/src/words.ts', 'packages/engine/src/words.ts', true],
   ['packages/engine/src/views/page.ts', 'engine/src/views', true],
   ['packages/engine/src/words.ts', 'words.ts', true],
-  ['packages/engine/src/words.ts', 'engine/src/{words,views}.ts', true],
   ['packages/engine/src/words.ts', 'engine/src/w*.ts', true],
   ['packages/engine/src/words.ts', 'engine/words.ts', false],
   ['packages/engine/src/words.ts', 'ords.ts', false],
 ])('%s is at %s: %s', (file, path, there) => {
   expect([isAt(file, path), pathsIn(`see \`${path}\``)]).toEqual([there, [path]]);
+});
+
+test('a path with choices names each of them', () => {
+  expect(pathsIn('see `engine/src/{words,views}.ts`')).toEqual(['engine/src/words.ts', 'engine/src/views.ts']);
 });
 
 test('the decision on libraries names each one that is installed, and no other', async () => {
@@ -171,10 +174,17 @@ const pathsIn = (text: string): string[] =>
   [...text.matchAll(/```[\s\S]*?```|`[^`\n]+`/g)]
     .flatMap(([code]) => code.replaceAll('`', ' ').split(/[\s()'":;]+/))
     .map((word) => word.replace(/^\.\//, '').replace(/[,./]+$/, ''))
-    .filter((word) => PATH.test(word));
+    .filter((word) => PATH.test(word))
+    .flatMap(choicesOf);
+
+/** "a/{b,c}.ts" is a/b.ts and a/c.ts. */
+function choicesOf(path: string): string[] {
+  const [found, choices = ''] = /\{([^}]*)\}/.exec(path) ?? [];
+  return found === undefined ? [path] : choices.split(',').flatMap((one) => choicesOf(path.replace(found, one)));
+}
 
 /** A path may leave out how it begins, and what is below a folder. */
 const isAt = (file: string, path: string): boolean =>
-  /[*{]/.test(path)
+  path.includes('*')
     ? [`**/${path}`, `**/${path}/**`].some((glob) => matchesGlob(file, glob))
     : `/${file}/`.includes(`/${path}/`);

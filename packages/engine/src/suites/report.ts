@@ -50,7 +50,7 @@ export interface SuiteReport {
   /** The run without changes that it was held against; null: what was stored. */
   readonly baseline: string | null;
   readonly figures: readonly HeldFigure[];
-  /** What it was made with: see setup.ts. */
+  /** What it was made with (setupOf). */
   readonly setup: string;
   readonly cases: readonly CaseReport[];
   readonly tokens: number;

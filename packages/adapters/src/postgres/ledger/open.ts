@@ -128,7 +128,7 @@ function isText(column: string, { text, folded }: Contains, bind: Bind): string 
 }
 
 /**
- * A text with what stands for what the server cannot store (see the ledger's text.ts) as one character, so that nothing is
+ * A text with what stands for what the server cannot store (asking.ts) as one character, so that nothing is
  * found in the code, and so that texts are in the order of their code points.
  */
 const plain = (column: string): string =>

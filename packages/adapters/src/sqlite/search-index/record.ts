@@ -4,7 +4,7 @@ import { lengthOf } from '@slowwave/engine/storing';
 
 /**
  * One point as a question looks at it, in one run of bytes: whoever has the bytes has it ready, nothing is decoded. It is
- * made of a head and of the vector as 8-bit numbers. In files it is kept in fewer bytes: stored-record.ts.
+ * made of a head and of the vector as 8-bit numbers. In files it is kept in fewer bytes: packed-records.ts.
  *
  *   32-bit words  0 bytes of the record · 1 slot · 2 live · 3 version · 4 bytes of the memory id
  *                 5 entries with words of the text · 6 entries in all · 7 terms of the text · 8 terms with its context

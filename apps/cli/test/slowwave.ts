@@ -12,7 +12,7 @@ import { run } from '../src/run.ts';
 
 export const MAIN = programFile('cli');
 
-export interface Ended {
+interface Ended {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;

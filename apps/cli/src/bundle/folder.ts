@@ -13,7 +13,8 @@ import { z } from 'zod';
 import { type Asking, pagesOf, withQuery } from '../api.ts';
 import { CommandError, EXIT } from '../exit.ts';
 
-/** The files of a bundle; docs/bundle.md describes them. */
+// A bundle is a folder; docs/bundle.md describes its files.
+
 const MANIFEST = 'manifest.json';
 const OWNERS = 'owners.jsonl';
 export const ERASURES = 'erasures.jsonl';
@@ -50,9 +51,6 @@ const OwnerEntry = z.object({
 });
 export type OwnerEntry = z.infer<typeof OwnerEntry>;
 
-const damaged = (where: string, what: string): CommandError =>
-  new CommandError(`the bundle is damaged: ${where}: ${what}; export it again, or restore it from a copy`, EXIT.failed);
-
 /** A manifest is written last: without one the bundle is not complete. null: there is none. */
 export async function manifestIn(folder: string): Promise<Manifest | null> {
   const text = await readFile(join(folder, MANIFEST), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -71,37 +69,15 @@ export async function manifestIn(folder: string): Promise<Manifest | null> {
   return read.data;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** What the owners of a bundle are, one after the other. */
+export async function* ownersIn(folder: string, sums: z.infer<typeof Sums> | null): AsyncGenerator<OwnerEntry> {
+  for await (const { text, number } of linesIn(folder, OWNERS, sums)) yield ownerIn(text, `${OWNERS}, line ${number}`);
 }
 
-const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
-  atomically(join(folder, MANIFEST), (path) => writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
-
-/** A file is there as a whole or not at all. */
-async function atomically(path: string, write: (path: string) => Promise<void>): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await write(`${path}.part`);
-  await rename(`${path}.part`, path);
-}
-
-/** Files of a folder: more would make it slow to list. */
-const FILES_PER_FOLDER = 1_000;
-
-const fileOf = (number: number): string =>
-  `owners/${String(Math.floor(number / FILES_PER_FOLDER)).padStart(3, '0')}/${String(number).padStart(6, '0')}.jsonl.gz`;
-
-const writeLines = (folder: string, file: string, lines: AsyncIterable<string>): Promise<void> =>
-  atomically(join(folder, file), async (path) => {
-    await pipeline(Readable.from(withEnds(lines)), createGzip(), createWriteStream(path));
-  });
-
-async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {
-  for await (const line of lines) yield `${line}\n`;
+function ownerIn(text: string, where: string): OwnerEntry {
+  const read = OwnerEntry.safeParse(parsed(text));
+  if (!read.success) throw damaged(where, z.prettifyError(read.error).replaceAll('\n', ' '));
+  return read.data;
 }
 
 /** A line of a file that is whole, from the first on. */
@@ -151,46 +127,18 @@ async function* rawLines(folder: string, file: string): AsyncGenerator<string> {
   }
 }
 
-/** What the owners of a bundle are, one after the other. */
-export async function* ownersIn(folder: string, sums: z.infer<typeof Sums> | null): AsyncGenerator<OwnerEntry> {
-  for await (const { text, number } of linesIn(folder, OWNERS, sums)) yield ownerIn(text, `${OWNERS}, line ${number}`);
-}
+const damaged = (where: string, what: string): CommandError =>
+  new CommandError(`the bundle is damaged: ${where}: ${what}; export it again, or restore it from a copy`, EXIT.failed);
 
-function ownerIn(text: string, where: string): OwnerEntry {
-  const read = OwnerEntry.safeParse(parsed(text));
-  if (!read.success) throw damaged(where, z.prettifyError(read.error).replaceAll('\n', ' '));
-  return read.data;
-}
-
-/** A list that grows line by line, and of which a last line that is torn is dropped when it is opened again. */
-async function growingList(folder: string, file: string) {
-  const path = join(folder, file);
-  await mkdir(folder, { recursive: true });
-  let [sum, lines] = [FIRST_SUM, 0];
-  const texts: string[] = [];
-  const before = await readFile(path, 'utf8').catch(() => '');
-  let kept = 0;
-  for (const line of before.split('\n').slice(0, -1)) {
-    const read = opened(hash, sum, line);
-    if (read.kind === 'damaged') break;
-    [sum, lines] = [read.sum, lines + 1];
-    kept += Buffer.byteLength(line) + 1;
-    texts.push(read.text);
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
-  if (before !== '') await truncate(path, kept);
-  return {
-    /** What was there when it was opened. */
-    texts,
-    sums: () => ({ lines, sum }),
-    add: async (value: object): Promise<void> => {
-      const next = sealed(hash, sum, JSON.stringify(value));
-      await appendFile(path, `${next.line}\n`);
-      [sum, lines] = [next.sum, lines + 1];
-    },
-  };
 }
 
-const removeFile = (folder: string, file: string): Promise<void> => rm(join(folder, file), { force: true });
+// Writing one.
 
 type Owner = z.infer<typeof BundledOwnerList>['results'][number];
 
@@ -316,3 +264,58 @@ async function saveErasures(asking: Asking, { folder, tenant }: Saving): Promise
   // A list without lines is a file, too.
   return list.sums();
 }
+
+/** A list that grows line by line, and of which a last line that is torn is dropped when it is opened again. */
+async function growingList(folder: string, file: string) {
+  const path = join(folder, file);
+  await mkdir(folder, { recursive: true });
+  let [sum, lines] = [FIRST_SUM, 0];
+  const texts: string[] = [];
+  const before = await readFile(path, 'utf8').catch(() => '');
+  let kept = 0;
+  for (const line of before.split('\n').slice(0, -1)) {
+    const read = opened(hash, sum, line);
+    if (read.kind === 'damaged') break;
+    [sum, lines] = [read.sum, lines + 1];
+    kept += Buffer.byteLength(line) + 1;
+    texts.push(read.text);
+  }
+  if (before !== '') await truncate(path, kept);
+  return {
+    /** What was there when it was opened. */
+    texts,
+    sums: () => ({ lines, sum }),
+    add: async (value: object): Promise<void> => {
+      const next = sealed(hash, sum, JSON.stringify(value));
+      await appendFile(path, `${next.line}\n`);
+      [sum, lines] = [next.sum, lines + 1];
+    },
+  };
+}
+
+/** Files of a folder: more would make it slow to list. */
+const FILES_PER_FOLDER = 1_000;
+
+const fileOf = (number: number): string =>
+  `owners/${String(Math.floor(number / FILES_PER_FOLDER)).padStart(3, '0')}/${String(number).padStart(6, '0')}.jsonl.gz`;
+
+const writeLines = (folder: string, file: string, lines: AsyncIterable<string>): Promise<void> =>
+  atomically(join(folder, file), async (path) => {
+    await pipeline(Readable.from(withEnds(lines)), createGzip(), createWriteStream(path));
+  });
+
+async function* withEnds(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+const writeManifest = (folder: string, manifest: Manifest): Promise<void> =>
+  atomically(join(folder, MANIFEST), (path) => writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`));
+
+/** A file is there as a whole or not at all. */
+async function atomically(path: string, write: (path: string) => Promise<void>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await write(`${path}.part`);
+  await rename(`${path}.part`, path);
+}
+
+const removeFile = (folder: string, file: string): Promise<void> => rm(join(folder, file), { force: true });

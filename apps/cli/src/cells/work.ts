@@ -27,6 +27,37 @@ import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
 import { quietLog } from '../stores.ts';
 
+/** The directory and the cells, while a command runs. */
+export interface Cells {
+  readonly directory: CellDirectory;
+  readonly peers: CellPeers;
+  readonly ask: CellAsker['ask'];
+  readonly apiKey: string | null;
+  readonly log: Log;
+  /** As it is now. */
+  book(): Promise<DirectoryBook>;
+}
+
+export async function withCells<T>({ config }: Call, work: (cells: Cells) => Promise<T>): Promise<T> {
+  if (config.directory === null) throw new CommandError(NO_DIRECTORY, EXIT.misused);
+  const log = await quietLog(config);
+  const directory = await openDirectory(config.directory, log);
+  const book = async (): Promise<DirectoryBook> => {
+    const read = directoryBook();
+    read.apply(await directory.changes(0));
+    return read;
+  };
+  const urlOf = async (name: string): Promise<string | null> => (await book()).cell(name)?.url ?? null;
+  const asker = cellAsker({ urlOf, apiKey: config.apiKey });
+  try {
+    const peers = httpPeers(asker.ask, systemTools);
+    return await work({ directory, peers, ask: asker.ask, apiKey: config.apiKey, log, book });
+  } finally {
+    await asker.close();
+    await directory.close();
+  }
+}
+
 /** So many that were given up are shown. */
 export const MOVES_SHOWN = 1_000;
 
@@ -100,6 +131,8 @@ const HOLD_MS = 30_000;
 /** Longer than changes take whose routers were killed. */
 const CHANGES_OVER_MS = 180_000;
 
+export const OK = 200;
+
 /** What a tenant has in common is copied whole while nobody changes it, and is changed in its new home from then on. */
 export async function moveHome(cells: Cells, tenant: TenantId, name: string): Promise<void> {
   const { book, directory } = cells;
@@ -135,37 +168,6 @@ async function copyHome({ ask, book }: Cells, { tenant, home }: TenantPlace, nam
   return (await read()).version === version;
 }
 
-/** The directory and the cells, while a command runs. */
-export interface Cells {
-  readonly directory: CellDirectory;
-  readonly peers: CellPeers;
-  readonly ask: CellAsker['ask'];
-  readonly apiKey: string | null;
-  readonly log: Log;
-  /** As it is now. */
-  book(): Promise<DirectoryBook>;
-}
-
-export async function withCells<T>({ config }: Call, work: (cells: Cells) => Promise<T>): Promise<T> {
-  if (config.directory === null) throw new CommandError(NO_DIRECTORY, EXIT.misused);
-  const log = await quietLog(config);
-  const directory = await openDirectory(config.directory, log);
-  const book = async (): Promise<DirectoryBook> => {
-    const read = directoryBook();
-    read.apply(await directory.changes(0));
-    return read;
-  };
-  const urlOf = async (name: string): Promise<string | null> => (await book()).cell(name)?.url ?? null;
-  const asker = cellAsker({ urlOf, apiKey: config.apiKey });
-  try {
-    const peers = httpPeers(asker.ask, systemTools);
-    return await work({ directory, peers, ask: asker.ask, apiKey: config.apiKey, log, book });
-  } finally {
-    await asker.close();
-    await directory.close();
-  }
-}
-
 export function named(book: DirectoryBook, name: string): string {
   const cell = book.cell(name);
   if (cell !== null && isLost(cell)) throw new CommandError(`${name} is lost; ${FOR_GOOD}`, EXIT.failed);
@@ -185,5 +187,3 @@ export const layoutOf = (book: DirectoryBook) => ({
     .filter(({ state }) => state === 'open')
     .map(({ name }) => name),
 });
-
-export const OK = 200;

@@ -18,7 +18,7 @@ import {
 } from './trial.ts';
 
 /** Which models are tried, and who is told how far that is. */
-export interface Wanted {
+interface Wanted {
   readonly chat: boolean;
   readonly embeddings: boolean;
   readonly progress: (done: number, total: number) => void;

@@ -7,7 +7,7 @@ import {
   isoOrNull,
   type JsonObject,
   type Ledger,
-  type Owner,
+  ownerView,
   type ParkedReason,
   type ParkedStudy,
   type RelationDifference,
@@ -169,12 +169,6 @@ const relationView = ({ owner, source, relationship, destination, life, whatIf }
 
 const timeView = (time: Time | null) =>
   time && { valid_from: isoOf(time.validFrom), invalid_at: isoOrNull(time.invalidAt) };
-
-export const ownerView = ({ kind, id }: Owner) => ({
-  user_id: kind === 'user' ? id : null,
-  agent_id: kind === 'agent' ? id : null,
-  run_id: kind === 'run' ? id : null,
-});
 
 const sideView = ({ promptTokens, completionTokens, ...side }: SideResult) => ({
   ...side,

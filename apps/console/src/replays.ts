@@ -176,9 +176,8 @@ function statesOf(state: BatchState | undefined, changes: WhatIfChanges | null):
   if (state === undefined || state === 'parked' || state === 'undone') return [state ?? 'parked'];
   throw problem(
     'invalid_request',
-    `${state} batches cannot ` +
-      'be replayed live; add "shadow": true, or a change such as "model", to replay them ' +
-      'in a shadow space',
+    `${state} batches cannot be replayed live; add "shadow": true, or a change such as "model", to replay them in a ` +
+      'shadow space',
     { errors: [{ path: 'filter.state', message: 'expected parked or undone, unless it is a what-if' }] },
   );
 }
@@ -192,9 +191,8 @@ export const namedBy = ({ model, models = {} }: WhatIfChanges) => [
 const otherReplay = (key: string | null) =>
   problem(
     'idempotency_conflict',
-    `the idempotency key ${JSON.stringify(key)} ` +
-      'was already used with a different body; send the original ' +
-      'body, or use a new key',
+    `the idempotency key ${JSON.stringify(key)} was already used with a different body; send the original body, or ` +
+      'use a new key',
   );
 
 /** The most batches that an error lists. */

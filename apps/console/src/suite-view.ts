@@ -7,6 +7,7 @@ import {
   isoOf,
   isoOrNull,
   type Ledger,
+  ownerView,
   type Replay,
   type SampledMessage,
   type Suite,
@@ -15,7 +16,7 @@ import {
   spaceOf,
   usualBudget,
 } from '@slowwave/engine';
-import { changesView, ownerView } from './replay-view.ts';
+import { changesView } from './replay-view.ts';
 
 export const suiteSummary = ({ name, origin, masked, margins, createdAt }: Suite) => ({
   ...{ name, origin, masked, margins },

@@ -10,8 +10,6 @@ import { postRecall } from './recall.ts';
 import { receiptRoutes } from './receipts.ts';
 import { postSearch } from './search.ts';
 
-export type { SearchDeps } from './deps.ts';
-
 /** Answers questions about what is remembered. Changes nothing of it. */
 export const searchRoutes = (deps: SearchDeps): Routes =>
   group('search', deps, [

@@ -103,7 +103,7 @@ interface Parts extends Pick<EngineDeps, 'chat' | 'chats' | 'otherChat'> {
   readonly observer: Pick<Observer, 'registry' | 'meter'>;
 }
 
-export interface OpenSearch {
+interface OpenSearch {
   readonly deps: SearchDeps;
   /** To be closed after everything that uses it. */
   readonly parts: readonly { close(): Promise<unknown> }[];

@@ -22,6 +22,7 @@ import {
   type Memory,
   matches,
   modelReranker,
+  nameOfHit,
   ownerOf,
   queriesInApp,
   type RankQuestion,
@@ -207,15 +208,13 @@ function together(byMeaning: Found, byWords: Found): Found {
 }
 
 function merged(byMeaning: readonly IndexHit[], byWords: readonly IndexHit[]): IndexHit[] {
-  const hits = new Map(byMeaning.map((hit) => [nameOf(hit), hit]));
+  const hits = new Map(byMeaning.map((hit) => [nameOfHit(hit), hit]));
   for (const hit of byWords) {
-    const other = hits.get(nameOf(hit));
-    hits.set(nameOf(hit), other === undefined ? hit : { ...other, keywordScore: hit.keywordScore });
+    const other = hits.get(nameOfHit(hit));
+    hits.set(nameOfHit(hit), other === undefined ? hit : { ...other, keywordScore: hit.keywordScore });
   }
   return [...hits.values()];
 }
-
-const nameOf = ({ point }: IndexHit): string => `${point.memoryId} ${point.version}`;
 
 interface Ranked {
   readonly memories: readonly ScoredHit[];

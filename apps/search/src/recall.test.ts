@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, EngineError, silentMeter } from '@slowwave/engine';
 import { fakeChat, ONE_CHAT, type Script } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
-import type { SearchDeps } from './app.ts';
+import type { SearchDeps } from './deps.ts';
 import { searchBench } from './testing/bench.ts';
 
 const question = { query: 'where does Ann live', user_id: 'ann' };

@@ -2,7 +2,7 @@ import { DEFAULT_TENANT, silentMeter } from '@slowwave/engine';
 import { fakeChat, ONE_CHAT } from '@slowwave/engine-testing';
 import type { KeyCheck, Principal } from '@slowwave/http';
 import { expect, test } from 'vitest';
-import type { SearchDeps } from './app.ts';
+import type { SearchDeps } from './deps.ts';
 import { searchBench } from './testing/bench.ts';
 
 const SCOPES: Readonly<Record<string, Principal['scopes']>> = { manager: ['search', 'manage'], subject: ['subject'] };

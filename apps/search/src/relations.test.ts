@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT, EngineError, graphWriter, projectGraphNow, type SearchIndex } from '@slowwave/engine';
 import { type SaidRelation, sayGraph, user } from '@slowwave/engine-testing';
 import { describe, expect, test } from 'vitest';
-import type { SearchDeps } from './app.ts';
+import type { SearchDeps } from './deps.ts';
 import { searchBench } from './testing/bench.ts';
 
 const FAMILY: readonly SaidRelation[] = [

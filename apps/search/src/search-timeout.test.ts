@@ -1,6 +1,6 @@
 import type { IndexQuery, SearchIndex } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import type { SearchDeps } from './app.ts';
+import type { SearchDeps } from './deps.ts';
 import { searchBench } from './testing/bench.ts';
 
 const question = { query: 'Berlin', user_id: 'ann', timeout_ms: 30 };

@@ -364,6 +364,8 @@ async function versionsBeside({ ledger }: SearchDeps, { tenant, app }: Question,
       }));
 }
 
+// Whether the index can be trusted.
+
 /** The age from which the state is read again in the background, in ms; searches continue with the old one. */
 const BELIEVED_MS = 1_000;
 /** The age from which a search waits for the new state, in ms. */

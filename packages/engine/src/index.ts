@@ -391,6 +391,7 @@ export {
   failureView,
   isoOrNull,
   memoryView,
+  ownerView,
   relationCore,
   relationView,
   saidView,

@@ -194,6 +194,8 @@ function filtersOf(id: string): Json {
   }
 }
 
+// Everything of an owner, of all of a kind, or of everybody.
+
 /** A blank id is a mistake here: without it somebody else's memories would be meant. */
 const Named = z.string().min(1).nullish();
 const OwnerQuery = sent({

@@ -20,8 +20,9 @@ import {
 } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
 import { type App, createShell, Registry } from '@slowwave/http';
-import { type ConsoleDeps, consoleRoutes } from '../app.ts';
+import { consoleRoutes } from '../app.ts';
 import { fewPreviews } from '../consolidations.ts';
+import type { ConsoleDeps } from '../deps.ts';
 
 const BROKEN: Script = () => 'no JSON at all';
 /** "home: Berlin" is about "home". */

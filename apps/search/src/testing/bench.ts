@@ -1,7 +1,8 @@
 import { DEFAULT_TENANT, HASHED, type MemoryWriter, memoryWriter, ownerBitsOfLane, scopeOf } from '@slowwave/engine';
 import { echoExtract, engineBench, fakeChat, keyedDecide } from '@slowwave/engine-testing';
 import { type App, createShell, type KeyCheck, Registry } from '@slowwave/http';
-import { mcpRoutes, type SearchDeps, searchRoutes } from '../app.ts';
+import { mcpRoutes, searchRoutes } from '../app.ts';
+import type { SearchDeps } from '../deps.ts';
 import { queryVectors } from '../question.ts';
 
 /** Two texts are about the same thing when they share their first three words. */

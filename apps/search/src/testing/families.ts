@@ -1,7 +1,7 @@
 import { seeded } from '@slowwave/engine-testing';
 
 /** A fact of a made-up world, as a memory says it and as the graph does: 'Ana > works_at > Acme'. */
-export interface WorldFact {
+interface WorldFact {
   readonly text: string;
   readonly relation: string;
 }

@@ -99,7 +99,7 @@ export const coveredView = ({ firstMessageId, lastMessageId, messages }: Covered
 });
 
 /** The ids of an owner in the API's words. */
-const ownerView = ({ kind, id }: Owner) => ({
+export const ownerView = ({ kind, id }: Owner) => ({
   user_id: kind === 'user' ? id : null,
   agent_id: kind === 'agent' ? id : null,
   run_id: kind === 'run' ? id : null,

@@ -161,7 +161,7 @@ function placeIn(cursor: string): Place {
 const gone = (cell: string) =>
   problem('invalid_request', `the list had reached cell ${cell}, which no longer exists; start again without a cursor`);
 
-/** What cells answer put together, so that it reads as if one had answered. */
+// What cells answer put together, so that it reads as if one had answered.
 
 /** Not the sum, but the largest: how long something took or is waited for, and parts of a whole. */
 const LARGEST = /(?:_ms|_at|share|ratio|rate|confidence|p\d+|most|max|rung|per_(?:day|call|batch))$/;

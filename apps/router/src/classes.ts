@@ -28,10 +28,10 @@ export type RouteClass =
  * path has its id. task: like scope in the query, else the run of the path. filter: as scope in the field `filter`. bundled: as kind
  * and id of body or query, with the tenant beside them.
  */
-export type OwnerNamed = 'scope' | 'user' | 'agent' | 'run' | 'task' | 'filter' | 'bundled';
+type OwnerNamed = 'scope' | 'user' | 'agent' | 'run' | 'task' | 'filter' | 'bundled';
 
 /** Whose home is meant, where a request may name another tenant than that of its key. */
-export type TenantNamed = 'body' | 'query' | 'path';
+type TenantNamed = 'body' | 'query' | 'path';
 
 /**
  * list: walked cell by cell, with a cursor that names the cell. whole: lists without pages, one after the other. sums: numbers are

@@ -101,6 +101,8 @@ export function passedBack(headers: IncomingHttpHeaders): Record<string, string 
 
 const OF_CONNECTION = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
+// A request on its way through the router, and what comes of it.
+
 export interface RouteDeps {
   readonly watched: Watched;
   readonly tenants: Tenants;

@@ -15,7 +15,7 @@ import {
 } from '@slowwave/http';
 import { type Asked, passedBack, type Routing } from './send.ts';
 
-export interface RouterServer {
+interface RouterServer {
   readonly registry: Registry;
   readonly log: Log;
   /** Why the router cannot be used; null: it can. */

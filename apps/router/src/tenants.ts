@@ -162,13 +162,14 @@ const CONFLICT = 409;
 /** After so long a change has usually come to its end, whatever became of the router that made it. */
 const CHANGE_OVER_MS = 60_000;
 
+/** Gives cells what tenants have in common. */
 function copiesOf(
   { book, directory, refresh, ask, log, tools }: TenantDeps,
   shares: Pick<ReturnType<typeof sharesOf>, 'ensure'>,
 ) {
   const known = new Map<string, KnownCopy>();
   const running = new Map<string, Promise<void>>();
-  /** The version that was copied at an epoch, by tenant. */
+  /** Looks, later, whether the home still has what was copied; by tenant. */
   const checks = new Map<string, NodeJS.Timeout>();
   const versionOf = async ({ tenant, home }: TenantPlace): Promise<TenantCopyView> => {
     const answer = await ask(home, { method: 'GET', path: '/v1/cell/tenant', query: { tenant } });

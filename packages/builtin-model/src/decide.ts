@@ -1,6 +1,7 @@
 import type { JsonObject } from '@slowwave/engine';
 import { CHINESE_RELATION } from './extract/chinese.ts';
 import { lemmaOf, OCCASION, RELATION } from './extract/english/grammar.ts';
+import { DIET } from './extract/english/rules.ts';
 import { listOf, objectOf, textOf } from './input.ts';
 
 /** A memory shown, or what an earlier fact of the same call made of one. */
@@ -306,7 +307,6 @@ function chinese(text: string): Statement {
 type Shape = readonly [pattern: RegExp, attribute: string, single: boolean];
 
 const FAMILY_STATE = 'married|engaged|single|divorced|widowed|separated|in a relationship';
-const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
 
 /** The forms the extraction writes, and what each says. Verbs are in their plain form. */
 const SHAPES: readonly Shape[] = [

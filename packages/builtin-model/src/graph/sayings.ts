@@ -6,6 +6,76 @@ export type KnownAs = (relationship: string) => string | null;
 
 type Groups = Readonly<Record<string, string | undefined>>;
 
+const NAME = "\\p{Lu}[\\p{L}'-]*(?: (?:de|van|von|der|\\p{Lu}[\\p{L}'-]*)){0,3}";
+const RELATIVE = new RegExp(
+  `^(?<whose>User|${NAME})'s (?<kin>(?:(?:older|younger|elder|little|big|best|new|ex-|late|oldest|youngest|eldest) ?)?${RELATION})(?: (?<name>${NAME}))? (?<rest>.+)$`,
+  'u',
+);
+const SUBJECT = new RegExp(`^(?<name>${NAME}) (?<rest>[a-z].+)$`, 'u');
+
+/** What one statement in the third person says: "User works at Acme", "User's sister Eva lives in Rome", "Eva's husband is Tom". */
+export function sayingsOf(statement: string, knownAs: KnownAs): Sayings {
+  const own = /^User's name is (?<name>.+)$/u.exec(statement)?.groups?.name;
+  if (own !== undefined) return { triples: [], userNames: [own] };
+  const relative = RELATIVE.exec(statement)?.groups;
+  if (relative !== undefined) return { triples: ofRelative(relative, knownAs), userNames: [] };
+  const favourite = /^User's favou?rite [\p{L} -]+? (?:is|are) (?<what>.+)$/u.exec(statement)?.groups?.what;
+  if (favourite !== undefined) return { triples: withSource(USER, holds('likes', favourite, 'thing')), userNames: [] };
+  const { name = '', rest = '' } = SUBJECT.exec(statement)?.groups ?? {};
+  return {
+    triples: name === '' ? [] : withSource(name === 'User' ? USER : subjectOf(name, rest), predicated(rest)),
+    userNames: [],
+  };
+}
+
+/** Who makes things is no person, as far as a sentence shows. */
+const subjectOf = (name: string, rest: string): Named => ({
+  name,
+  kind: /^(?:makes|produces|builds|manufactures|is (?:located|based|headquartered|part))\b/u.test(rest)
+    ? 'organisation'
+    : 'person',
+});
+
+function ofRelative({ whose = '', kin = '', name, rest = '' }: Groups, knownAs: KnownAs): readonly Triple[] {
+  const kinship = kinshipOf(kin);
+  if (kinship === null) return [];
+  const owner: Named = whose === 'User' ? USER : { name: whose, kind: 'person' };
+  const called = /^(?:is|was) (?:(?:named|called) )?(?<name>\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,2})$/u.exec(rest)
+    ?.groups?.name;
+  const who: Named = {
+    name: name ?? called ?? knownAs(kinship.relationship) ?? kin,
+    kind: isPet(kin) ? 'animal' : kinship.kind,
+  };
+  const bond: Triple = { source: owner, relationship: kinship.relationship, destination: who, said: 'holds' };
+  return [bond, ...withSource(who, called === undefined ? predicated(rest) : [])];
+}
+
+/** What a predicate of the third person says. One that is denied says that it ended. */
+function predicated(predicate: string): readonly Predicated[] {
+  const plain = predicate.trim().replace(/^(?:also|still|now|just|recently|currently) /iu, '');
+  const denied = DENIED.exec(plain);
+  const text = denied === null ? plain : inThird(plain, denied[0]);
+  for (const { pattern, says } of RULES) {
+    const match = pattern.exec(text);
+    const found = match === null ? [] : says(match.groups ?? {});
+    if (found.length > 0) return denied === null ? found : found.map((one) => ({ ...one, said: 'ended' as const }));
+  }
+  return [];
+}
+
+const DENIED = /^(?:no longer |does not |is (?:not|no longer) )(?!a (?:\w+ )?fan|fond|into)/iu;
+
+/** "does not live in Oslo" → "lives in Oslo", "is no longer married to Tom" → "is married to Tom" */
+function inThird(plain: string, denial: string): string {
+  const rest = plain.slice(denial.length);
+  if (/^is /iu.test(denial)) return `is ${rest}`;
+  return /^does /iu.test(denial)
+    ? rest.replace(/^\w+/u, (verb) =>
+        /(?:s|sh|ch|x|o)$/u.test(verb) ? `${verb}es` : verb === 'have' ? 'has' : `${verb}s`,
+      )
+    : rest;
+}
+
 interface Rule {
   readonly pattern: RegExp;
   readonly says: (groups: Groups) => readonly Predicated[];
@@ -124,74 +194,35 @@ function held({ what = '', name }: Groups): readonly Predicated[] {
 const OWNED =
   /\b(?:car|bike|bicycle|motorcycle|boat|house|flat|apartment|cabin|garden|guitar|piano|violin|camera|laptop|phone)$/iu;
 
-/** What a predicate of the third person says. One that is denied says that it ended. */
-function predicated(predicate: string): readonly Predicated[] {
-  const plain = predicate.trim().replace(/^(?:also|still|now|just|recently|currently) /iu, '');
-  const denied = DENIED.exec(plain);
-  const text = denied === null ? plain : inThird(plain, denied[0]);
-  for (const { pattern, says } of RULES) {
-    const match = pattern.exec(text);
-    const found = match === null ? [] : says(match.groups ?? {});
-    if (found.length > 0) return denied === null ? found : found.map((one) => ({ ...one, said: 'ended' as const }));
-  }
-  return [];
-}
+const CHINESE_RELATIVE = new RegExp(`^(?<kin>${CHINESE_RELATION})(?<rest>.+)$`, 'u');
 
-const DENIED = /^(?:no longer |does not |is (?:not|no longer) )(?!a (?:\w+ )?fan|fond|into)/iu;
-
-/** "does not live in Oslo" → "lives in Oslo", "is no longer married to Tom" → "is married to Tom" */
-function inThird(plain: string, denial: string): string {
-  const rest = plain.slice(denial.length);
-  if (/^is /iu.test(denial)) return `is ${rest}`;
-  return /^does /iu.test(denial)
-    ? rest.replace(/^\w+/u, (verb) =>
-        /(?:s|sh|ch|x|o)$/u.test(verb) ? `${verb}es` : verb === 'have' ? 'has' : `${verb}s`,
-      )
-    : rest;
-}
-
-const NAME = "\\p{Lu}[\\p{L}'-]*(?: (?:de|van|von|der|\\p{Lu}[\\p{L}'-]*)){0,3}";
-const RELATIVE = new RegExp(
-  `^(?<whose>User|${NAME})'s (?<kin>(?:(?:older|younger|elder|little|big|best|new|ex-|late|oldest|youngest|eldest) ?)?${RELATION})(?: (?<name>${NAME}))? (?<rest>.+)$`,
-  'u',
-);
-const SUBJECT = new RegExp(`^(?<name>${NAME}) (?<rest>[a-z].+)$`, 'u');
-
-/** What one statement in the third person says: "User works at Acme", "User's sister Eva lives in Rome", "Eva's husband is Tom". */
-export function sayingsOf(statement: string, knownAs: KnownAs): Sayings {
-  const own = /^User's name is (?<name>.+)$/u.exec(statement)?.groups?.name;
+/** What a fact in Chinese says: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
+export function sayingsOfChinese(fact: string, knownAs: KnownAs): Sayings {
+  const own = /^名字(?:是|叫)(?<name>.+)$/u.exec(fact)?.groups?.name;
   if (own !== undefined) return { triples: [], userNames: [own] };
-  const relative = RELATIVE.exec(statement)?.groups;
-  if (relative !== undefined) return { triples: ofRelative(relative, knownAs), userNames: [] };
-  const favourite = /^User's favou?rite [\p{L} -]+? (?:is|are) (?<what>.+)$/u.exec(statement)?.groups?.what;
-  if (favourite !== undefined) return { triples: withSource(USER, holds('likes', favourite, 'thing')), userNames: [] };
-  const { name = '', rest = '' } = SUBJECT.exec(statement)?.groups ?? {};
-  return {
-    triples: name === '' ? [] : withSource(name === 'User' ? USER : subjectOf(name, rest), predicated(rest)),
-    userNames: [],
-  };
+  const { kin = '', rest = '' } = CHINESE_RELATIVE.exec(fact)?.groups ?? {};
+  const kinship = kin === '' ? null : kinshipOf(kin);
+  if (kinship === null) return { triples: withSource(USER, predicatedInChinese(fact)), userNames: [] };
+  const called = /^(?:叫|是|名叫)(?<name>[^，。]{1,8})$/u.exec(rest)?.groups?.name;
+  const who: Named = { name: called ?? knownAs(kinship.relationship) ?? kin, kind: kinship.kind };
+  const bond: Triple = { source: USER, relationship: kinship.relationship, destination: who, said: 'holds' };
+  return { triples: [bond, ...withSource(who, called === undefined ? predicatedInChinese(rest) : [])], userNames: [] };
 }
 
-/** Who makes things is no person, as far as a sentence shows. */
-const subjectOf = (name: string, rest: string): Named => ({
-  name,
-  kind: /^(?:makes|produces|builds|manufactures|is (?:located|based|headquartered|part))\b/u.test(rest)
-    ? 'organisation'
-    : 'person',
-});
-
-function ofRelative({ whose = '', kin = '', name, rest = '' }: Groups, knownAs: KnownAs): readonly Triple[] {
-  const kinship = kinshipOf(kin);
-  if (kinship === null) return [];
-  const owner: Named = whose === 'User' ? USER : { name: whose, kind: 'person' };
-  const called = /^(?:is|was) (?:(?:named|called) )?(?<name>\p{Lu}[\p{L}'-]*(?: \p{Lu}[\p{L}'-]*){0,2})$/u.exec(rest)
-    ?.groups?.name;
-  const who: Named = {
-    name: name ?? called ?? knownAs(kinship.relationship) ?? kin,
-    kind: isPet(kin) ? 'animal' : kinship.kind,
-  };
-  const bond: Triple = { source: owner, relationship: kinship.relationship, destination: who, said: 'holds' };
-  return [bond, ...withSource(who, called === undefined ? predicated(rest) : [])];
+/** What a Chinese statement says of somebody. */
+export function predicatedInChinese(text: string): readonly Predicated[] {
+  const disliked = /^不喜欢/u.test(text);
+  const over = ENDED.test(text) && !disliked;
+  const plain = over ? text.replace(ENDED, '') : text;
+  const found = CHINESE_RULES.flatMap(([pattern, relationship, kind]): Predicated[] => {
+    const name = pattern.exec(plain)?.groups?.what?.trim() ?? '';
+    const fits = name !== '' && name.length <= NAME_MAX && (!disliked || relationship !== 'likes');
+    return fits ? [{ relationship, destination: { name, kind }, said: over ? 'ended' : 'holds' }] : [];
+  });
+  const left = /（从(?<where>[^）]+)搬来）/u.exec(text)?.groups?.where;
+  return left === undefined
+    ? found
+    : [...found, { relationship: 'lives_in', destination: { name: left, kind: 'place' }, said: 'ended' }];
 }
 
 type Tell = readonly [pattern: RegExp, relationship: string, kind: Named['kind']];
@@ -220,37 +251,6 @@ const CHINESE_RULES: readonly Tell[] = [
 
 const ENDED = /^(?:不再|再也不|已经不|不)/u;
 const NAME_MAX = 20;
-
-/** What a Chinese statement says of somebody. */
-export function predicatedInChinese(text: string): readonly Predicated[] {
-  const disliked = /^不喜欢/u.test(text);
-  const over = ENDED.test(text) && !disliked;
-  const plain = over ? text.replace(ENDED, '') : text;
-  const found = CHINESE_RULES.flatMap(([pattern, relationship, kind]): Predicated[] => {
-    const name = pattern.exec(plain)?.groups?.what?.trim() ?? '';
-    const fits = name !== '' && name.length <= NAME_MAX && (!disliked || relationship !== 'likes');
-    return fits ? [{ relationship, destination: { name, kind }, said: over ? 'ended' : 'holds' }] : [];
-  });
-  const left = /（从(?<where>[^）]+)搬来）/u.exec(text)?.groups?.where;
-  return left === undefined
-    ? found
-    : [...found, { relationship: 'lives_in', destination: { name: left, kind: 'place' }, said: 'ended' }];
-}
-
-const CHINESE_RELATIVE = new RegExp(`^(?<kin>${CHINESE_RELATION})(?<rest>.+)$`, 'u');
-
-/** What a fact in Chinese says: "在腾讯工作", "女儿叫小红", "妈妈住在成都". */
-export function sayingsOfChinese(fact: string, knownAs: KnownAs): Sayings {
-  const own = /^名字(?:是|叫)(?<name>.+)$/u.exec(fact)?.groups?.name;
-  if (own !== undefined) return { triples: [], userNames: [own] };
-  const { kin = '', rest = '' } = CHINESE_RELATIVE.exec(fact)?.groups ?? {};
-  const kinship = kin === '' ? null : kinshipOf(kin);
-  if (kinship === null) return { triples: withSource(USER, predicatedInChinese(fact)), userNames: [] };
-  const called = /^(?:叫|是|名叫)(?<name>[^，。]{1,8})$/u.exec(rest)?.groups?.name;
-  const who: Named = { name: called ?? knownAs(kinship.relationship) ?? kin, kind: kinship.kind };
-  const bond: Triple = { source: USER, relationship: kinship.relationship, destination: who, said: 'holds' };
-  return { triples: [bond, ...withSource(who, called === undefined ? predicatedInChinese(rest) : [])], userNames: [] };
-}
 
 export const withSource = (source: Named, found: readonly Predicated[]): readonly Triple[] =>
   found.map((one) => ({ ...one, source }));

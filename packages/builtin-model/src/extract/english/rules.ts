@@ -20,7 +20,7 @@ import {
 // One line is one rule: what a whole clause looks like → what it says of the user # its category and way of reading.
 // `<slot>` is a value, put right as grammar.ts tells; "!name" is a function below that says it.
 
-const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
+export const DIET = 'vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|carnivore|fruitarian';
 const SINCE = '(?:now|happily|recently|still|finally|newly)';
 const SOMEWHAT = '(?:[a-z]+ly |very |also |bad |mild |severe |serious )?';
 

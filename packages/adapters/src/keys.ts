@@ -13,7 +13,7 @@ const SEAL_BYTES = 32;
 /** How exactly the last use of a key is known: each note of it is a write. */
 const USE_NOTED_MS = 3_600_000;
 
-export interface KeyCheckOptions {
+interface KeyCheckOptions {
   readonly ledger: Pick<Ledger, 'keys' | 'links'>;
   readonly tools: Pick<Tools, 'now'>;
   readonly log: Log;

@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel;
   /** Which program speaks. */
   readonly name: string;

@@ -77,7 +77,7 @@ async function removeRows(
 }
 
 /** Whether retention has something to do, by the oldest of each kind. */
-export function isDue(oldest: Oldest, rules: Pick<TenantSettings, 'retention' | 'forgetting'>, now: Millis): boolean {
+function isDue(oldest: Oldest, rules: Pick<TenantSettings, 'retention' | 'forgetting'>, now: Millis): boolean {
   const before = limits(rules, now);
   const isOld = (at: Millis | null, limit: Millis | null): boolean => at !== null && limit !== null && at < limit;
   return (
@@ -284,7 +284,7 @@ async function tellIndex({ index }: Pick<ColdDeps, 'index'>, { points, space }: 
   return true;
 }
 
-export interface SweepingCold {
+interface SweepingCold {
   /** Of nothing written, until an owner is laid to sleep; null: nobody is, unless somebody asks for it. */
   readonly afterMs: Millis | null;
   /** So long the object of an owner that woke stays, for backups of the ledger from before. */

@@ -133,7 +133,7 @@ const WINDOW_TOKENS = 6_000;
 const MESSAGE_TOKENS = 60;
 
 /** What is to be consolidated for a tenant. */
-export interface PlannedWork {
+interface PlannedWork {
   /** As messages count. null: only how many messages is known, which are as long as those of the past. */
   readonly tokens: number | null;
   readonly messages: number;

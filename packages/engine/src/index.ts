@@ -1,18 +1,15 @@
 export { bulkSweep } from './bulk.ts';
 export {
-  type AskedCanary,
   CANARY_STEPS,
   type ConfiguredChange,
-  configuredIn,
   NO_BUDGET,
-  type PromotedCanary,
   promoteCanary,
   startCanary,
   stopCanary,
   undoCanary,
 } from './canaries/start.ts';
 export { type CanaryDeps, canarySweep, type Watched, type WatchedFigure, watchedFrom } from './canaries/sweep.ts';
-export { estimateUndo, type UndoEstimate } from './canaries/take-back.ts';
+export { estimateUndo } from './canaries/take-back.ts';
 export {
   ASKED,
   BYTES,
@@ -27,8 +24,6 @@ export {
   type ColdDeps,
   coolOwner,
   deleteSegment,
-  isDue,
-  type SweepingCold,
   segmentContent,
   sweepCold,
   wakeOwner,
@@ -54,24 +49,19 @@ export {
 export type * from './deps.ts';
 export { oldestUnprojected, unknownSegments } from './doctor/checks.ts';
 export { type Examination, examine, type HowToExamine } from './doctor/examine.ts';
-export { CHECKS, type CheckName, type Depth, type Finding } from './doctor/findings.ts';
+export { CHECKS, type Finding } from './doctor/findings.ts';
 export { eraseOwner, type SegmentErasing, sweepErasures } from './erasure/erase.ts';
 export { type ErasedOwner, forgetSubject, requestErasure, withoutErased, withoutOwner } from './erasure/request.ts';
 export { asEngineError, EngineError, type EngineErrorCode, FencedError, remedyOf, wasAsked } from './errors.ts';
-export { type Drift, type DriftedFigure, type DriftedOpinion, driftOf } from './figures/compare.ts';
+export { type Drift, type DriftedFigure, driftOf } from './figures/compare.ts';
 export {
-  addFigures,
   FIGURE_NAMES,
   FIGURES,
-  type FigureName,
   type Figures,
   type FiguresOfModel,
-  figureValue,
-  type Margin,
   type Tally,
 } from './figures/figures.ts';
-export { figuresOf, type MeasuredConsolidation, measuredIn } from './figures/measure.ts';
-export { type About, type Forecast, forecastOf, forecastOfReplay, type PlannedWork } from './forecast.ts';
+export { type About, type Forecast, forecastOf, forecastOfReplay } from './forecast.ts';
 export type * from './graph/fold.ts';
 export {
   type FoldedRelation,
@@ -85,7 +75,7 @@ export {
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type * from './graph/query-graph.ts';
-export { endsOfRelations, type Neighbourhood, neighbourhoodOf, queryGraph } from './graph/query-graph.ts';
+export { endsOfRelations, neighbourhoodOf, queryGraph } from './graph/query-graph.ts';
 export {
   boostRelated,
   type FoundRelation,
@@ -93,10 +83,9 @@ export {
   readGraph,
   relationBoosts,
 } from './graph/read/read-graph.ts';
-export { type StudyDeps, type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
+export { type StudyOutcome, studyLane, sweepStudies } from './graph/study/study-lane.ts';
 export type * from './graph/words.ts';
-export { ENTITY_KINDS, relationText } from './graph/words.ts';
-export { graphWriter } from './graph/write/writer.ts';
+export { graphWriter } from './graph/writer.ts';
 export {
   bitsOfKey,
   eventIdOf,
@@ -112,16 +101,14 @@ export {
   spaceOf,
 } from './ids.ts';
 export {
-  type Inquired,
   inquire,
   type LeaningQuestion,
   type Library,
-  type Look,
   modelReranker,
   rewriteQuestion,
 } from './inquiry/inquire.ts';
 export type { Readable, Reader } from './inquiry/think.ts';
-export { type Climbed, climb, type Economy, RUNGS, rungName, rungOn, type Spending } from './limits/economy.ts';
+export { climb, type Economy, rungName, rungOn, type Spending } from './limits/economy.ts';
 export { sweepUsual } from './limits/holds.ts';
 export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';
@@ -155,8 +142,7 @@ export {
   versionAsOf,
   withoutFormer,
 } from './memories/former.ts';
-export { eventsInApp, inApp, isShared } from './memories/in-app.ts';
-export { ratingOf } from './memories/ratings.ts';
+export { eventsInApp, inApp } from './memories/in-app.ts';
 export { rater, reviewer } from './memories/review.ts';
 export { memoryWriter } from './memories/write.ts';
 export {
@@ -178,7 +164,6 @@ export {
   knownCalibration,
   type LanguageCosines,
 } from './models/calibration.ts';
-export { type Book, callModel } from './models/call-model.ts';
 export { embedAll } from './models/embed.ts';
 export {
   admitCall,
@@ -212,21 +197,17 @@ export {
   type IndexMove,
   type IndexMoves,
   isSwitched,
-  type MoveEstimate,
   MoveRefusedError,
-  type MoveState,
   moveBack,
   noteBehind,
   passes,
   type SearchedSpace,
   type Side,
-  type SpaceComparison,
   startMove,
   switchMove,
-  type WantedMove,
   writesBoth,
 } from './moves/move.ts';
-export { type MoveSpaces, type MoveWorkDeps, workOnMove } from './moves/work-on-move.ts';
+export { workOnMove } from './moves/work-on-move.ts';
 export { type Space, writeBeside, writeIn } from './moves/write-in.ts';
 export type * from './plan.ts';
 export type * from './ports/ledger/bundles.ts';
@@ -243,10 +224,10 @@ export type * from './ports/ledger/ledger.ts';
 export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/nights.ts';
-export { TOPIC_OWNERS, type Topic, type TopicCount, type TopicStore } from './ports/ledger/nights.ts';
+export { TOPIC_OWNERS, type Topic, type TopicStore } from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
-export { CONTRADICTIONS, ORPHAN_KINDS, USAGE_STEPS, usageStepOf } from './ports/ledger/overview.ts';
+export { CONTRADICTIONS, ORPHAN_KINDS, usageStepOf } from './ports/ledger/overview.ts';
 export type * from './ports/ledger/owners-away.ts';
 export type * from './ports/ledger/replays.ts';
 export type * from './ports/ledger/summaries.ts';
@@ -256,16 +237,16 @@ export type * from './ports/ledger/tenants.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, outcomeOf, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
 export type * from './ports/ledger/thoughts.ts';
 export type * from './ports/ledger/usage.ts';
-export { CALLS_KEPT_MS, CAUSES, needsCalls, USAGE_GROUPS } from './ports/ledger/usage.ts';
+export { CALLS_KEPT_MS, CAUSES, needsCalls } from './ports/ledger/usage.ts';
 export type * from './ports/ledger/webhooks.ts';
-export { WEBHOOK_EVENTS } from './ports/ledger/webhooks.ts';
 export type * from './ports/models.ts';
+export { NOTHING_USED } from './ports/models.ts';
 export type * from './ports/schedule.ts';
 export type * from './ports/search-index.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export type * from './ports/segments.ts';
 export type * from './ports/tools.ts';
-export { atOnce, silentMeter } from './ports/tools.ts';
+export { atOnce, NEVER, silentMeter } from './ports/tools.ts';
 export type * from './ports/writers.ts';
 export {
   type FilledSlot,
@@ -282,24 +263,20 @@ export {
   markerOf,
   project,
   projectWithin,
-  type SweepDeps,
   sameMarker,
   sweepOutbox,
 } from './projection/project.ts';
-export { type Rebuilding, type RebuildProgress, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
+export { type Rebuilding, type Rebuilt, rebuildIndex } from './projection/rebuild-index.ts';
 export { blankedBy, creditChanges, creditScore, kept, LOOKED_FOR_MAX, laneOfReceipts } from './receipts.ts';
 export type { WhatIfChanges } from './replays/in-space.ts';
 export { messagesOf } from './replays/lives.ts';
 export type {
-  MemoryDifference,
   RelationDifference,
-  RelationsResult,
   SideResult,
-  StudiesResult,
   Time,
   WhatIfResult,
 } from './replays/result.ts';
-export { type AskedReplay, type ReplayDeps, type StartedReplay, startReplay } from './replays/start.ts';
+export { type ReplayDeps, startReplay } from './replays/start.ts';
 export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
 export { hitsInApp, idsAsked, queriesInApp, withBeyond } from './search/beyond.ts';
@@ -315,18 +292,14 @@ export {
 } from './search/filter/filter.ts';
 export { filterIn, narrowingFilterIn, readFilter } from './search/filter/read.ts';
 export {
-  best,
   bm25,
   compareIds,
   cosine,
   cosineOf,
   dot,
-  type FusedHit,
   fuse,
-  type KeywordTable,
   keywordTable,
   lengthOf,
-  type Scored,
   type SearchMode,
   type Sighted,
   saysAt,
@@ -338,7 +311,6 @@ export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts'
 export { type CutMade, cutAt, type Judgement, judge, type ScoredHit, scored } from './search/relevance.ts';
 export { withoutAsker } from './search/traits.ts';
 export {
-  type Budgets,
   type Ceilings,
   DECIDING,
   DEFAULT_SETTINGS,
@@ -347,22 +319,19 @@ export {
   type ModelPrice,
   type PersonalPolicy,
   type Retention,
-  SLEEP_ACTS,
-  type SleepAct,
-  type SleepMode,
   type SleepSettings,
   type TenantSettings,
   type TriedSettings,
 } from './settings.ts';
 export { nightSettler } from './sleep/settle.ts';
-export { type NightOutcome, type SleepDeps, sleepLane, sweepNights } from './sleep/sleep-lane.ts';
-export { type Assessed, assessmentsOf, type SampledMessage, sampleOf } from './suites/assessed.ts';
+export { type NightOutcome, sleepLane, sweepNights } from './sleep/sleep-lane.ts';
+export { assessmentsOf, type SampledMessage, sampleOf } from './suites/assessed.ts';
 export { type CaseContent, contentOf } from './suites/cases.ts';
-export { hasPassed, whyGated } from './suites/gate.ts';
-export { type FileCase, importSuite, type RecordedSuite, recordSuite } from './suites/record.ts';
+export { whyGated } from './suites/gate.ts';
+export { type FileCase, importSuite, recordSuite } from './suites/record.ts';
 export { type SuiteReport, saysOf } from './suites/report.ts';
 export { casesOf, type Estimate, estimateRun, startRun, usualBudget } from './suites/run.ts';
-export { maskedTask, patchedTask, STEP_STATES, type TaskDocument, taskLines, waitingForApproval } from './task.ts';
+export { maskedTask, patchedTask, type TaskDocument, taskLines, waitingForApproval } from './task.ts';
 export {
   DAY_MS,
   dateTextOf,
@@ -377,12 +346,12 @@ export {
 export { REPEATED_SHOWS_IN, repeatedAtEnd } from './text/loops.ts';
 export { canonical, cleanText, estimateTokens, normaliseText } from './text/normalise.ts';
 export { weightOf } from './text/support.ts';
-export { type Comparable, containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
+export { containment, overlap, TERMS_VERSION, termSet, terms } from './text/terms.ts';
 export { topicsOf } from './text/topics.ts';
 export { laneSweep, type QueueRebuilt, rebuildQueue } from './turns/sweep.ts';
 export { refreshSummary, type TurnDeps, takeTurn, turnDueAt } from './turns/take-turn.ts';
 export { undoer, withdrawer } from './undo/undo.ts';
-export { type ExportPart, exportOf, withShownQuotes } from './views/export.ts';
+export { exportOf, withShownQuotes } from './views/export.ts';
 export {
   conclusionView,
   coveredView,
@@ -412,7 +381,6 @@ export {
   relationNotice,
   retractionNotice,
   toldAct,
-  type WebhookPost,
   type WebhookSender,
 } from './webhooks.ts';
 export type * from './words.ts';

@@ -96,7 +96,7 @@ export interface HeldOperation {
 }
 
 /** A fact that only repeats what waits, and waits with it. */
-export interface HeldRepeat
+interface HeldRepeat
   extends Pick<HeldOperation, 'after' | 'reason' | 'saidAt' | 'validFrom' | 'details' | 'sourceIds'> {
   readonly fact: string;
 }

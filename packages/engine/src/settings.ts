@@ -121,10 +121,10 @@ export interface Ceilings {
 }
 
 /** off: nothing. preview: every plan of a night waits for a person. auto: plans are carried out, but those that change too much. */
-export type SleepMode = 'off' | 'preview' | 'auto';
+type SleepMode = 'off' | 'preview' | 'auto';
 
 /** What a night may do, each by itself. */
-export const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs', 'profile'] as const;
+const SLEEP_ACTS = ['age', 'merge', 'contradictions', 'fade', 'patterns', 'skills', 'runs', 'profile'] as const;
 export type SleepAct = (typeof SLEEP_ACTS)[number];
 
 export interface SleepSettings {

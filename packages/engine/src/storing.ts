@@ -81,6 +81,7 @@ export { type ReservedTokens, withReservation } from './ports/ledger/replays.ts'
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/tenants.ts';
 export { needsCalls } from './ports/ledger/usage.ts';
+export { NOTHING_USED } from './ports/models.ts';
 export { SHELVES, shownPart } from './ports/search-index.ts';
 export { placementOf, profileRank } from './profile/placement.ts';
 export { blankedBy, creditChanges, LOOKED_FOR_MAX, laneOfReceipts, sameCredits } from './receipts.ts';

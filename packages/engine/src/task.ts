@@ -3,7 +3,7 @@ import { maskSecrets } from './masking/secrets.ts';
 import type { PersonalPolicy } from './settings.ts';
 import type { Json, JsonObject } from './words.ts';
 
-export const STEP_STATES = ['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'] as const;
+const STEP_STATES = ['pending', 'running', 'waiting_for_approval', 'done', 'failed', 'skipped'] as const;
 type StepState = (typeof STEP_STATES)[number];
 
 /** One step of a plan. */

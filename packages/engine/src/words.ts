@@ -140,7 +140,7 @@ export interface Message {
  * What becomes of what was said: facts that change what is remembered, facts that are only added, the messages word for word
  * (no model is asked), or one record of what an agent did.
  */
-export type BatchMode = 'decide' | 'add_only' | 'verbatim' | 'procedural';
+type BatchMode = 'decide' | 'add_only' | 'verbatim' | 'procedural';
 
 /** What a batch asks of its consolidation. Batches with equal settings and scope may share one. */
 export interface BatchSettings {
@@ -334,7 +334,7 @@ export interface Memory {
  * The actor of an event: a consolidation, an explicit write by API, a person who approved what a consolidation wished, an
  * undo, a rollback, a tenant's policy of forgetting, or a night.
  */
-export type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | 'policy' | 'sleep';
+type Actor = 'consolidation' | 'api' | 'review' | 'undo' | 'rollback' | 'policy' | 'sleep';
 
 /** What an event takes back: earlier events of the same memory, by their revisions. */
 export interface Retraction {

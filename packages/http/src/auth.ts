@@ -213,7 +213,7 @@ const NETWORKS_MAX = 10_000;
 /** Remembered keys, each with its network and whether it was right. */
 const KEYS_MAX = 10_000;
 
-export interface Guesses {
+interface Guesses {
   /** Throws if the network sent too many wrong keys lately, unless it sent this key before. */
   admit(request: FastifyRequest, digest: Buffer): void;
   right(request: FastifyRequest, digest: Buffer): void;

@@ -1,8 +1,6 @@
 export type { FastifyReply, FastifyRequest } from 'fastify';
 export { Counter, Gauge, Histogram, Registry } from 'prom-client';
 export {
-  type Bounds,
-  type CheckedKey,
   idIn,
   isForOneApp,
   isKeyless,
@@ -30,11 +28,10 @@ export {
   readToTheEnd,
   refuseUnreadable,
   report,
-  sendProblem,
   translate,
 } from './errors.ts';
 export { BODY_LIMITS, countMore } from './limits.ts';
-export { type CellGuard, type MovedTo, ownerInFilter } from './owners.ts';
+export { ownerInFilter } from './owners.ts';
 export {
   given,
   group,
@@ -44,12 +41,11 @@ export {
   listed,
   longPoll,
   momentOf,
-  type Polled,
   pageOf,
   routesWith,
   waitSignal,
 } from './route.ts';
-export { closeInOrder, drain, isLoopback, type ListenOptions, listen, type Service, serve } from './serve.ts';
+export { closeInOrder, drain, listen, type Service, serve } from './serve.ts';
 export { allowPages, consolePolicy } from './sessions.ts';
 export { type App, createShell, type HttpLog, type Routes, type ShellOptions } from './shell.ts';
 export { checkImages, checkTimes, type ImagesTaken } from './validation.ts';

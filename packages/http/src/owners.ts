@@ -4,7 +4,7 @@ import { moved, PROBLEM_TYPE, type ProblemError, problem, problemBody } from './
 import type { App } from './shell.ts';
 
 /** Where an owner is that moved to another cell. null: only the directory knows. */
-export interface MovedTo {
+interface MovedTo {
   readonly cell: string | null;
   readonly epoch: number;
 }

@@ -156,7 +156,7 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 100;
 const GROWTH = 1.5;
 
-export interface Polled<T> {
+interface Polled<T> {
   readonly done: boolean;
   readonly value: T;
 }

@@ -85,7 +85,7 @@ function cutOffLate(): void {
   setTimeout(() => process.exit(EXIT_FAILED), STOP_LIMIT_MS).unref();
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
 }

@@ -2,8 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { LiveView, ReadyView } from '@slowwave/contracts';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
-import fastify, { type FastifyRequest } from 'fastify';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  type RawServerDefault,
+} from 'fastify';
 import { type FastifyPluginAsyncZod, serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { z } from 'zod';

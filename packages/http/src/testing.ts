@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client';
 import { type App, createShell, type HttpLog, type ShellOptions } from './shell.ts';
 
-export interface LogEntry {
+interface LogEntry {
   readonly level: keyof HttpLog;
   readonly fields: object;
   readonly message: string;

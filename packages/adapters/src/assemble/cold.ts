@@ -72,7 +72,7 @@ interface Given {
   readonly log: Log;
 }
 
-export interface WithCold {
+interface WithCold {
   readonly ledger: StoredLedger;
   readonly index: SearchIndex;
   /** null: nobody sleeps. */

@@ -2,12 +2,11 @@ export { ROOM_ADVICE } from '../conventions.ts';
 export { placeOf, type ThoughtPlace } from '../openai/message.ts';
 export { cellGuard } from './cell.ts';
 export { besideChat, knownModels, openChats } from './chats.ts';
-export { type OpenCold, openCold, openWaking, segmentStoreOf } from './cold.ts';
+export { openCold, openWaking, segmentStoreOf } from './cold.ts';
 export { type OpenEngine, openEngine } from './engine.ts';
 export {
   chatOnTrial,
   comingModels,
-  type Limits,
   loadInBackground,
   type OpenEmbedder,
   openEmbedder,

@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import {
   abandonMove,
-  type Cancellation,
   confirmMove,
   currentMove,
   type Embedder,
@@ -18,6 +17,7 @@ import {
   MoveRefusedError,
   markerOf,
   moveBack,
+  NEVER,
   noteBehind,
   type SearchedSpace,
   type SearchIndex,
@@ -56,7 +56,6 @@ interface Given {
 const LOOKED_MS = 1_000;
 /** A process that was held up for longer than this looks again before it writes. */
 const STALE_MS = 2_000;
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /**
  * Two spaces as one. Outside of a move it is the first. During a move everything is written to both, each with vectors of its own

@@ -194,7 +194,7 @@ const jobId = ({ lane, generation }: TurnName): string => `${lane}~${generation}
 
 const laneIn = (jobId: string): string => jobId.split('~')[0] ?? '';
 
-export interface OpenedFollowUps extends FollowUps {
+interface OpenedFollowUps extends FollowUps {
   close(): Promise<void>;
 }
 
@@ -270,7 +270,7 @@ export function laneOf(job: Job): LaneId {
   throw new UnrecoverableError('expected a lane as the payload, got something else');
 }
 
-export interface OpenedErasureQueue extends ErasureQueue {
+interface OpenedErasureQueue extends ErasureQueue {
   close(): Promise<void>;
 }
 

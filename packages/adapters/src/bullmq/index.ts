@@ -1,6 +1,4 @@
 export {
-  type OpenedErasureQueue,
-  type OpenedFollowUps,
   type OpenedSchedule,
   openErasureQueue,
   openFollowUps,
@@ -17,5 +15,4 @@ export {
   startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
-  type TurnWorkerOptions,
 } from './worker.ts';

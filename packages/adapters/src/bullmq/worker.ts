@@ -25,7 +25,7 @@ import {
 import { placeWaiting, shardQueues } from './jobs.ts';
 import { findPlace, type Taken, type Work, workErasure, workNight, workRefresh, workStudy, workTurn } from './take.ts';
 
-export interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
+interface TurnWorkerOptions extends JobWorkerOptions<TurnHandler> {
   /** When the lane is due, as the ledger says: a turn that comes too early takes nobody's place. */
   readonly dueAt?: (turn: TurnName) => Promise<Millis>;
 }
@@ -88,7 +88,7 @@ async function nudgeNext(
   );
 }
 
-export interface JobWorkerOptions<Handler> {
+interface JobWorkerOptions<Handler> {
   readonly handler: Handler;
   readonly connection: QueueConnection;
   /** How many jobs run at a time. */

@@ -9,4 +9,4 @@ export {
   UnansweredError,
 } from './ask-cell.ts';
 export { clockOf, openDirectory } from './directory.ts';
-export { httpPeers, type Mover, startMover } from './peers.ts';
+export { httpPeers, startMover } from './peers.ts';

@@ -3,7 +3,7 @@ import { type Cell, isLost, rangeAt, type SlotRange } from '@slowwave/engine/cel
 import { allAs, first, run, type Script } from '../ledger/script.ts';
 
 /** Which cell has whom, and the epoch of it. */
-export interface DirectoryRow {
+interface DirectoryRow {
   readonly epoch: number;
   readonly layout_epoch: number;
 }

@@ -183,7 +183,7 @@ export function* switchSlots(handover: Handover, owners: readonly MovableOwner[]
   return true;
 }
 
-export interface MoveRow {
+interface MoveRow {
   readonly id: string;
   readonly tenant: TenantId;
   readonly owner_kind: OwnerMove['owner']['kind'];
@@ -208,8 +208,7 @@ export const moveOf = (row: MoveRow): OwnerMove => ({
   ...{ tries: row.tries, why: row.why, dueAt: row.due_at },
 });
 
-export interface HandoverRow
-  extends Pick<Handover, 'id' | 'source' | 'destination' | 'attempt' | 'state' | 'tries' | 'why'> {
+interface HandoverRow extends Pick<Handover, 'id' | 'source' | 'destination' | 'attempt' | 'state' | 'tries' | 'why'> {
   readonly first_slot: number;
   readonly last_slot: number;
   readonly due_at: number;

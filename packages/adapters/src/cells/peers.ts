@@ -253,7 +253,7 @@ interface MoverOptions extends CarryDeps {
   readonly idleMs: number;
 }
 
-export interface Mover {
+interface Mover {
   /** Stops taking work, and resolves when what was taken has come to rest. */
   close(): Promise<void>;
 }

@@ -12,12 +12,10 @@ export {
 export { CALLED_BY, ENVIRONMENT, INSTALLED, STARTED_BY } from './environment.ts';
 export type { ModelAt } from './models.ts';
 export {
-  ArgumentError,
   between,
   flagOf,
   refuseArguments,
   SETTINGS,
   type SettingNote,
-  type SettingsGroup,
   settingsByHeading,
 } from './settings-list.ts';

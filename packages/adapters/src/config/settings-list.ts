@@ -30,7 +30,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   OTEL_EXPORTER_OTLP_ENDPOINT: 'Traces',
 };
 
-export interface SettingsGroup {
+interface SettingsGroup {
   readonly heading: string;
   readonly settings: readonly SettingNote[];
 }

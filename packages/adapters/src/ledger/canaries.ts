@@ -23,7 +23,7 @@ import {
   laneIdOf,
   newestFirst,
 } from './page.ts';
-import type { ColumnsOf } from './rows/columns.ts';
+import { type ColumnsOf, jsonOf } from './rows/columns.ts';
 import {
   type Access,
   all,
@@ -206,8 +206,6 @@ const moveColumns = (move: CanaryMove) => ({
   setsEnd: move.finishedAt === undefined ? 0 : 1,
   finishedAt: move.finishedAt ?? null,
 });
-
-const jsonOf = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);
 
 const textsOf = <Name extends string>(values: Readonly<Record<Name, object>>) =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, JSON.stringify(value)])) as Record<

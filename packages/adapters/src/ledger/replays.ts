@@ -21,7 +21,7 @@ import { forgetInRuns, holdsAny, SELECT_SAYING } from './forgetting.ts';
 import { AFTER_IN_LANE } from './memories.ts';
 import { askedFor, LANE_NUMBER, type Listing, laneIdOf, laneOfUser, newestFirst, notBy, where } from './page.ts';
 import { batchFrom, SELECT_BATCHES } from './rows/batch.ts';
-import type { ColumnsOf } from './rows/columns.ts';
+import { type ColumnsOf, jsonOf } from './rows/columns.ts';
 import { BY_NUMBER, type EventRow, eventFrom, loadMemories, SELECT_EVENTS } from './rows/memory.ts';
 import {
   type Access,
@@ -298,8 +298,6 @@ const stepColumns = (step: ReplayStep) => ({
   setsExpiry: step.expiresAt === undefined ? 0 : 1,
   expiresAt: step.expiresAt ?? null,
 });
-
-const jsonOf = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);
 
 const REPLAYS: Listing<ReplayRow, Replay> = {
   select: 'SELECT * FROM replays',

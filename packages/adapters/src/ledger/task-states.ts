@@ -2,8 +2,7 @@ import type { NewTaskVersion, RunPlace, TaskState, TaskStateStore, TaskWritten }
 import { pausedAtOf, TASK_VERSIONS_KEPT } from '@slowwave/engine/storing';
 import { pausesFrom } from './lane-life.ts';
 import { isStanding, type Listing, newestFirst } from './page.ts';
-import type { ColumnsOf } from './rows/columns.ts';
-import { type OwnerColumns, ownerFrom } from './rows/columns.ts';
+import { type ColumnsOf, type OwnerColumns, ownerFrom } from './rows/columns.ts';
 import { all, first, firstAs, insert, read, run, type Script, storeOf, write as writing } from './script.ts';
 import { lockLane } from './turn.ts';
 

@@ -13,10 +13,10 @@ import type {
   StoredAnswer,
   TenantId,
   ThoughtStore,
-  TokenUse,
   Trust,
   Turn,
 } from '@slowwave/engine';
+import { NOTHING_USED } from '@slowwave/engine/storing';
 import { packed, unpacked } from '../packed.ts';
 import {
   type AnswerOf,
@@ -136,8 +136,6 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   dropVectors: write(dropVectors),
   refusedTexts: read(countRefused),
 });
-
-const NOTHING_USED: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 const storedIf = (isHeld: boolean): Stored => ({ kind: isHeld ? 'stored' : 'fenced' });
 

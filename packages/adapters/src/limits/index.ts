@@ -1,5 +1,4 @@
 export {
-  EMBEDDING_LIMIT_MS,
   hurriedEmbedder,
   limitedChat,
   limitedEmbedder,

@@ -246,7 +246,7 @@ const cancelled = (): EngineError =>
  * How long somebody who waits for an answer waits for vectors. A model that is there needs a tenth of it; what is asked or
  * written is found by its words without.
  */
-export const EMBEDDING_LIMIT_MS = 2_000;
+const EMBEDDING_LIMIT_MS = 2_000;
 
 /** An embedder for whoever stands and waits: what takes longer has failed. Work in bulk never stands before it. */
 export function hurriedEmbedder(embedder: Embedder, limitMs: number = EMBEDDING_LIMIT_MS): Embedder {

@@ -17,7 +17,7 @@ import { download, knownModel, type LocalModel, missingOf, modelInFolder, type O
 /** Where a local model comes from: one that is known by its name, or whatever is in a folder. */
 export type LocalSource = { readonly name: string } | { readonly folder: string };
 
-export interface LocalOptions {
+interface LocalOptions {
   readonly source: LocalSource;
   readonly prefixes: GivenPrefixes;
   readonly dataDir: string;

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { type ChatModel, EngineError } from '@slowwave/engine';
 import { hostOf, privateAddress, type UrlPolicy } from './url-policy.ts';
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -15,7 +15,7 @@ export interface GuardedRequest {
   readonly bytesMax: number;
 }
 
-export interface GuardedAnswer {
+interface GuardedAnswer {
   /** As it came: a redirect is an answer too, and is not followed. */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -4,6 +4,8 @@ import {
   type Embedder,
   EngineError,
   estimateTokens,
+  NEVER,
+  NOTHING_USED,
   type TokenUse,
 } from '@slowwave/engine';
 import type { EmbeddingCreateParams } from 'openai/resources/embeddings';
@@ -17,7 +19,6 @@ const TEXT_TOKENS_MIN = 100; // a model that refuses texts this short does not r
 const PROBE = 'How long are the vectors of this model?';
 /** Of one number of a vector, written out with all its digits; twice that, so that a vector of another length is known as such. */
 const NUMBER_BYTES_MAX = 2 * 24;
-const NEVER: Cancellation = new AbortController().signal;
 
 export interface EmbedderOptions extends OpenaiOptions {
   /** Asked for; null: as many as the model gives. */
@@ -55,7 +56,7 @@ export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder
     fingerprint: `openai:${options.model}:${dimensions}`,
     dimensions,
     embed: async (texts, cancel) => {
-      if (texts.length === 0) return { vectors: [], usage: NO_USE };
+      if (texts.length === 0) return { vectors: [], usage: NOTHING_USED };
       const some = firstBatch(texts, Math.min(server.pace.texts(), server.manners.now().texts));
       const asking: Asking = { cancel, takes: false, refusals: 0 };
       const raw = await request(server, { texts: some, tokensMax: TEXT_TOKENS_MAX, asking });
@@ -67,8 +68,6 @@ export async function openaiEmbedder(options: EmbedderOptions): Promise<Embedder
     },
   };
 }
-
-const NO_USE: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 async function probe(server: Server): Promise<number> {
   const { vectors } = await requestInputs(server, [PROBE], NEVER);

@@ -22,7 +22,7 @@ const RANDOM_PAGE_COST = 0.11;
 /** Unused connections are given back to a server that has few. */
 const IDLE_LIMIT_MS = 30_000;
 
-export interface PoolOptions {
+interface PoolOptions {
   readonly url: string;
   /** What unqualified names mean. */
   readonly schema: string;

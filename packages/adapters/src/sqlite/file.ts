@@ -72,7 +72,7 @@ const leftIn = (path: string): string =>
 
 /** Result codes of a file that time does not mend. */
 const BROKEN = ['SQLITE_CORRUPT', 'SQLITE_NOTADB', 'SQLITE_READONLY', 'SQLITE_PERM', 'SQLITE_AUTH'];
-/** Result codes that say the statement was wrong, not the file. */
+/** Result codes that say the statement or its values were wrong, not the file. */
 const MISTAKES = ['SQLITE_CONSTRAINT', 'SQLITE_ERROR', 'SQLITE_MISMATCH', 'SQLITE_MISUSE', 'SQLITE_RANGE'];
 
 /** Anything thrown by SQLite, as the engine knows it. */
@@ -90,7 +90,7 @@ export function unavailable(message: string, cause: unknown): EngineError {
 }
 
 function ofCode(code: string, message: string, cause: unknown): EngineError {
-  if (startsWithAny(code, MISTAKES)) {
+  if (isMistake(code)) {
     return new EngineError(`the ledger refused a row: ${message}`, { code: 'internal', retryable: false, cause });
   }
   if (startsWithAny(code, BROKEN)) {
@@ -100,5 +100,7 @@ function ofCode(code: string, message: string, cause: unknown): EngineError {
   return unavailable(`the ledger cannot be read or written now (${code}): ${message}`, cause);
 }
 
-const startsWithAny = (code: string, starts: readonly string[]): boolean =>
+export const isMistake = (code: string): boolean => startsWithAny(code, MISTAKES);
+
+export const startsWithAny = (code: string, starts: readonly string[]): boolean =>
   starts.some((start) => code.startsWith(start));

@@ -114,7 +114,7 @@ export interface Span {
   readonly failed: boolean;
 }
 
-export interface SpanLink {
+interface SpanLink {
   readonly traceId: string;
   readonly spanId: string;
 }

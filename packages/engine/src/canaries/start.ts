@@ -19,7 +19,7 @@ export const CANARY_STEPS: readonly CanaryStep[] = [
 
 export const NO_BUDGET: UndoBudget = { calls: null, tokens: null, cost: null };
 
-export interface AskedCanary extends Pick<NewCanary, 'tenant' | 'steps' | 'bounds' | 'undo' | 'budget'> {
+interface AskedCanary extends Pick<NewCanary, 'tenant' | 'steps' | 'bounds' | 'undo' | 'budget'> {
   readonly changes: WhatIfChanges;
 }
 
@@ -49,7 +49,7 @@ export const stopCanary = (deps: Deps, which: Which): Promise<Ended> =>
     return deps.ledger.canaries.move(id, { from: state, to: 'stopped', dueAt: now, finishedAt: now });
   });
 
-export type PromotedCanary =
+type PromotedCanary =
   | Ended
   | { readonly kind: 'to_set'; readonly changes: readonly ConfiguredChange[] }
   | { readonly kind: 'gated'; readonly why: string };
@@ -97,7 +97,7 @@ const CONFIGURED = ['mode', 'recallPerFact', 'near'] as const satisfies readonly
 export type ConfiguredChange = (typeof CONFIGURED)[number];
 
 /** What of the changes the tenant's settings cannot hold. */
-export const configuredIn = (changes: JsonObject): readonly ConfiguredChange[] =>
+const configuredIn = (changes: JsonObject): readonly ConfiguredChange[] =>
   CONFIGURED.filter((name) => changesFrom(changes)[name] !== undefined);
 
 export const isSettable = (changes: JsonObject): boolean => configuredIn(changes).length === 0;

@@ -88,7 +88,7 @@ export async function spentOn(ledger: Ledger, ids: readonly string[]): Promise<S
   return spent;
 }
 
-export interface UndoEstimate {
+interface UndoEstimate {
   readonly owners: number;
   readonly consolidations: number;
   readonly batches: number;

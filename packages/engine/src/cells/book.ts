@@ -12,7 +12,7 @@ export interface Cell {
    */
   readonly state: CellState;
 }
-export const CELL_STATES = ['open', 'draining', 'lost', 'left_behind'] as const;
+const CELL_STATES = ['open', 'draining', 'lost', 'left_behind'] as const;
 export type CellState = (typeof CELL_STATES)[number];
 
 export const isLost = ({ state }: Pick<Cell, 'state'>): boolean => state === 'lost' || state === 'left_behind';
@@ -25,7 +25,7 @@ export interface PlacedOwner {
 }
 
 /** An owner that is not, or not for sure, in the cell of its slot. Its id is not kept: who is erased leaves no name behind. */
-export interface Exception {
+interface Exception {
   readonly key: string;
   /** null: it is where its slot is, again. */
   readonly cell: string | null;

@@ -31,8 +31,8 @@ export interface Handover extends SlotRun {
   readonly dueAt: Millis;
 }
 
-export const HANDOVER_STATES = ['closing', 'opening', 'emptying', 'reopening'] as const;
-export type HandoverState = (typeof HANDOVER_STATES)[number];
+const HANDOVER_STATES = ['closing', 'opening', 'emptying', 'reopening'] as const;
+type HandoverState = (typeof HANDOVER_STATES)[number];
 
 const GIVE_UP_AFTER = 8;
 const FIRST_WAIT_MS = 250;

@@ -2,13 +2,11 @@ export type * from '../ports/cells.ts';
 export { promisedBy } from '../ports/ledger/bundles.ts';
 export {
   ALL_SLOTS,
-  CELL_STATES,
   type Cell,
   type CellState,
   type DirectoryBook,
   type DirectoryChanges,
   directoryBook,
-  type Exception,
   firstRanges,
   isLost,
   isWithin,
@@ -18,17 +16,12 @@ export {
   type SlotRange,
   type SlotRun,
   type TenantPlace,
-  widthOf,
   widthsOf,
   withGiven,
 } from './book.ts';
 export {
-  afterHandoverFailure,
-  afterHandoverStep,
   closedTo,
-  HANDOVER_STATES,
   type Handover,
-  type HandoverState,
   type PlannedHandover,
   planAdd,
   planDrain,
@@ -36,7 +29,6 @@ export {
 } from './handovers.ts';
 export {
   afterLoss,
-  afterStep,
   CARRY_LEASE_MS,
   type CarryDeps,
   CLAIM_MOST_MS,
@@ -44,11 +36,10 @@ export {
   carryMove,
   type MoveOutcome,
   OWNER_MOVE_STATES,
-  type OwnerCopy,
   type OwnerMove,
   type OwnerMoveState,
 } from './move-owner.ts';
-export { type ShareDeps, shareHere, shareOut, takeShare } from './share-out.ts';
+export { shareHere, shareOut, takeShare } from './share-out.ts';
 export {
   type AskedShare,
   granted,

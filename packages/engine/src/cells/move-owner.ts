@@ -60,7 +60,7 @@ export const OWNER_MOVE_STATES = ['copying', 'departing', 'arriving', 'leaving_o
 /** A move that was given up is kept, so that somebody reads why. One that has switched is over. */
 export type OwnerMoveState = (typeof OWNER_MOVE_STATES)[number];
 
-export interface OwnerCopy {
+interface OwnerCopy {
   /** The import at the destination. */
   readonly importId: string;
   /** What the owner was while its lines were read. */

@@ -5,7 +5,7 @@ import { dayOf } from '../text/dates.ts';
 import type { TenantId } from '../words.ts';
 import { divided, LEAST_SHARE, leaseUntil, partAt, type SeenShare } from './shares.ts';
 
-export interface ShareDeps {
+interface ShareDeps {
   readonly directory: Pick<CellDirectory, 'sharesOf' | 'grantShare' | 'settleShare'>;
   readonly cells: ShareCells;
   readonly tools: Pick<Tools, 'now'>;

@@ -28,7 +28,7 @@ export const leaseUntil = (now: Millis): Millis => (dayOf(now + LEASE_MS) + 1) *
 export const renewedFrom = (until: Millis): Millis => until - LEASE_MS;
 
 /** A part of what a tenant may use on a day: 0 to 1. */
-export interface Lease {
+interface Lease {
   readonly part: number;
   /** null: for good, as long as it is the only cell. */
   readonly until: Millis | null;
@@ -83,7 +83,7 @@ export interface SeenShare {
   readonly wants: boolean;
 }
 
-export interface Division {
+interface Division {
   readonly parts: ReadonlyMap<string, number>;
   /** Nothing is left that could be divided again. */
   readonly isLast: boolean;

@@ -9,7 +9,7 @@ import { queriesInApp, toldTo } from '../search/beyond.ts';
 import { cosine, type FusedHit, fuse } from '../search/hits.ts';
 import { topicsIn } from '../search/traits.ts';
 import { factTerms } from '../text/claims.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { normaliseText, sharedBeginning } from '../text/normalise.ts';
 import { once, overlap, withoutFrame } from '../text/terms.ts';
 import type { LaneId, Memory, TenantId } from '../words.ts';
 
@@ -74,13 +74,6 @@ function withAlike(text: string, hits: readonly IndexHit[], places: number): rea
 
 /** Any two facts about a user begin alike. */
 const wordingOf = (text: string): string => normaliseText(withoutFrame(text));
-
-/** In UTF-16 units. */
-function sharedBeginning(one: string, other: string): number {
-  let length = 0;
-  while (length < one.length && one[length] === other[length]) length += 1;
-  return length;
-}
 
 /** Close enough on either leg that only a decision can say what the fact does to the memory. */
 export const isNear = (

@@ -235,7 +235,7 @@ export interface Drift {
   readonly models: readonly { readonly model: string; readonly before: number; readonly recent: number }[];
 }
 
-export interface DriftedOpinion {
+interface DriftedOpinion {
   readonly of: keyof Opinions | 'consolidations';
   readonly before: Tally;
   readonly recent: Tally;

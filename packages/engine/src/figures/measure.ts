@@ -21,7 +21,7 @@ import { hasFacts, type Message } from '../words.ts';
 import type { Figures, FiguresOfModel, Tally } from './figures.ts';
 
 /** One consolidation, of life or of a shadow space. */
-export interface MeasuredConsolidation {
+interface MeasuredConsolidation {
   /** null: it was parked, nothing was planned. */
   readonly plan: Plan | null;
   /** Those of its batches. */

@@ -169,7 +169,7 @@ export const inOrder = <T extends { readonly saidAt: SaidAt; readonly recordedAt
     (a, b) => compareSaid(a.saidAt, b.saidAt) || a.recordedAt - b.recordedAt || compareIds(a.id, b.id),
   );
 
-const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+export const compareIds = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** What of an entity follows from the statements that count. */
 export type Following = Pick<Entity, 'aliases' | 'mergedInto' | 'counts'>;
@@ -361,7 +361,7 @@ export function lostRelations({ kept, changed, next, standing }: Refolded): read
 
 /** What a ledger keeps of a relation beside what follows. */
 export type FoldedRelation = Relation & Pick<KeptRelation, 'revision' | 'counts' | 'recordedAt' | 'updatedAt'>;
-export type FoldedEntity = Pick<Entity, 'id' | 'revision'> & Following;
+type FoldedEntity = Pick<Entity, 'id' | 'revision'> & Following;
 
 /**
  * What changes so that relations are what follows. `kept` has all that counted among those that were folded again, and

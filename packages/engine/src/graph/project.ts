@@ -4,7 +4,7 @@ import { listsOfOne } from '../memories/evolve.ts';
 import { embedTexts, withoutVectors } from '../models/embed.ts';
 import type { GraphItem, ProjectedItem } from '../ports/ledger/graph.ts';
 import type { IndexPoint, Withdrawal } from '../ports/search-index.ts';
-import { type Cancellation, portionsOf } from '../ports/tools.ts';
+import { type Cancellation, NEVER, portionsOf } from '../ports/tools.ts';
 import type { Searchable } from '../projection/project.ts';
 import { terms } from '../text/terms.ts';
 import type { LaneId, Owner, Scope } from '../words.ts';
@@ -16,7 +16,6 @@ type ProjectGraphDeps = Pick<EngineDeps, 'ledger' | 'index' | 'embedder' | 'tool
 const SLICE = 200;
 /** Projected by their words at most: a lane with more has been waiting for the embedder before. */
 const BY_WORDS_MAX = 1_000;
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /**
  * Projects entities and relations as they were when they were read, then notes in the ledger what was projected. A change that

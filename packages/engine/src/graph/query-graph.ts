@@ -434,7 +434,7 @@ function distancesTo(
   return distance;
 }
 
-export interface Neighbourhood {
+interface Neighbourhood {
   /** Of all relations' ends, the one it is about first. */
   readonly entities: readonly Entity[];
   readonly relations: readonly KeptRelation[];

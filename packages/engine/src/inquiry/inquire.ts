@@ -36,7 +36,7 @@ interface Inquiry {
 }
 
 /** One look: what was asked for, and the keys of what was found. */
-export interface Look {
+interface Look {
   /** 0: before any thinking. */
   readonly step: number;
   readonly query: string | null;
@@ -45,7 +45,7 @@ export interface Look {
   readonly found: readonly string[];
 }
 
-export interface Inquired {
+interface Inquired {
   /** null: what was read does not answer the question. */
   readonly answer: string | null;
   readonly citations: readonly Readable[];

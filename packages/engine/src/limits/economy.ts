@@ -11,8 +11,8 @@ import type { Millis } from '../words.ts';
  *   4  all that asks a model waits: the budget is used up
  * The first begins at the soft limit, the others follow at equal distances up to the budget.
  */
-export const RUNGS = ['nothing', 'larger_batches', 'cheaper_models', 'no_summary_no_graph', 'waiting'] as const;
-export type RungName = (typeof RUNGS)[number];
+const RUNGS = ['nothing', 'larger_batches', 'cheaper_models', 'no_summary_no_graph', 'waiting'] as const;
+type RungName = (typeof RUNGS)[number];
 type Rung = 0 | 1 | 2 | 3 | 4;
 
 export const LARGER_BATCHES = 1;

@@ -171,7 +171,7 @@ function withoutSpans(text: string, spans: readonly Span[]): string {
 }
 
 /** What an entity is called. */
-export type NameOf = (entity: string) => string;
+type NameOf = (entity: string) => string;
 
 /** Of all that came of some messages, what came of these. */
 export function evidenceByMessage(

@@ -5,7 +5,7 @@ import { checkHolds } from '../limits/holds.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import { type UsageStep, usageStepOf } from '../ports/ledger/overview.ts';
 import type { CallFor, Cause, SentCall, SettledCall, UsageStore } from '../ports/ledger/usage.ts';
-import type { ChatAnswer, ChatCall, TokenUse } from '../ports/models.ts';
+import { type ChatAnswer, type ChatCall, NOTHING_USED, type TokenUse } from '../ports/models.ts';
 import type { Cancellation, MeasuredCall, TurnIds } from '../ports/tools.ts';
 import type { ModelPrice } from '../settings.ts';
 import { estimateTokens } from '../text/normalise.ts';
@@ -67,7 +67,7 @@ export async function callModel(caller: Caller, call: ChatCall): Promise<Called>
     const model = error instanceof EngineError ? error.model : null;
     record(model ?? chat.name, {
       failure: failureCodeOf(error),
-      usage: mayBePaid(error) ? mayUse(call) : NOTHING,
+      usage: mayBePaid(error) ? mayUse(call) : NOTHING_USED,
       cost: 0,
     });
   };
@@ -123,7 +123,7 @@ function entryOf({ deps, prices, book }: Caller, call: ChatCall): Entry {
       // What it may have read stays as it was noted: nobody says what it cost.
       if (mayBePaid(error)) {
         if (!isNoted) await book.usage.note(sent);
-      } else await book.usage.settle([settled('refused', { model, usage: NOTHING, cost: 0 })]);
+      } else await book.usage.settle([settled('refused', { model, usage: NOTHING_USED, cost: 0 })]);
       // A model that stands in is asked by a call of its own.
       sent = next();
       isNoted = false;
@@ -135,8 +135,6 @@ const withCost = (model: string, usage: TokenUse, prices: Caller['prices']) => (
   usage,
   cost: costOfUse(model, usage, prices),
 });
-
-const NOTHING: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 const mayBePaid = (error: unknown): boolean => !(error instanceof EngineError) || error.read;
 

@@ -1,6 +1,6 @@
 import type { EngineDeps } from '../deps.ts';
 import { asEngineError, EngineError, type EngineErrorCode } from '../errors.ts';
-import type { Embedded, Embedder, TokenUse } from '../ports/models.ts';
+import { type Embedded, type Embedder, NOTHING_USED } from '../ports/models.ts';
 import { askedInSlices, type Cancellation, type Tools } from '../ports/tools.ts';
 import type { LaneId } from '../words.ts';
 import { embedderAnswers } from './away.ts';
@@ -167,7 +167,7 @@ const WITHOUT_VECTORS = new WeakSet<Embedder>();
 export function withoutVectors<Deps extends Pick<EngineDeps, 'ledger' | 'embedder'>>(deps: Deps): Deps {
   const embedder: Embedder = {
     ...deps.embedder,
-    embed: async (texts) => ({ vectors: texts.map(() => null), usage: NO_USE }),
+    embed: async (texts) => ({ vectors: texts.map(() => null), usage: NOTHING_USED }),
   };
   WITHOUT_VECTORS.add(embedder);
   return {
@@ -176,8 +176,6 @@ export function withoutVectors<Deps extends Pick<EngineDeps, 'ledger' | 'embedde
     ledger: { ...deps.ledger, thoughts: { ...deps.ledger.thoughts, storeVectors: async () => {} } },
   };
 }
-
-const NO_USE: TokenUse = { promptTokens: 0, completionTokens: 0 };
 
 /** The vector as a question to the index; null for one of zeros, which could only bring what is like nothing. */
 export const askedBy = (vector: Float32Array): Float32Array | null =>
@@ -202,7 +200,7 @@ async function apart(embedder: Embedder, texts: readonly string[], cancel: Cance
     const { code, countsAsTry } = asEngineError(error);
     if (cancel.aborted || !countsAsTry || !MAY_BE_OF_A_TEXT.includes(code)) throw error;
     if (!(await embedderAnswers({ embedder }, cancel))) throw error;
-    if (texts.length === 1) return { vectors: [null], usage: NO_USE };
+    if (texts.length === 1) return { vectors: [null], usage: NOTHING_USED };
     return apart(embedder, texts.slice(0, Math.ceil(texts.length / 2)), cancel);
   }
 }

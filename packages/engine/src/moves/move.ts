@@ -42,7 +42,7 @@ import type { Space } from './write-in.ts';
  *
  * ready → switched → ready by `switch` and `back`, confirmed from switched, abandoned from filling and ready.
  */
-export type MoveState = 'filling' | 'ready' | 'switched' | 'confirmed' | 'abandoned';
+type MoveState = 'filling' | 'ready' | 'switched' | 'confirmed' | 'abandoned';
 
 export interface IndexMove {
   readonly state: MoveState;
@@ -76,8 +76,7 @@ export type Side = 'from' | 'to';
 type Behind = Readonly<Record<Side, readonly LaneId[]>>;
 const NOT_BEHIND: Behind = { from: [], to: [] };
 
-export interface WantedMove
-  extends Pick<IndexMove, 'from' | 'to' | 'tokensPerMinute' | 'margin' | 'auto' | 'estimate'> {}
+interface WantedMove extends Pick<IndexMove, 'from' | 'to' | 'tokensPerMinute' | 'margin' | 'auto' | 'estimate'> {}
 
 /** What an operator does about a move of this installation's index, and what a worker does for it. */
 export interface IndexMoves {
@@ -258,7 +257,7 @@ export class MoveRefusedError extends Error {
 const refused = (message: string): MoveRefusedError => new MoveRefusedError(message);
 
 /** What filling an index takes, about. */
-export interface MoveEstimate {
+interface MoveEstimate {
   readonly texts: number;
   readonly tokens: number;
 }
@@ -301,7 +300,7 @@ export interface SearchedSpace extends Space {
   vectors(): Vectors;
 }
 
-export interface SpaceComparison {
+interface SpaceComparison {
   readonly questions: number;
   /** How many of them somebody asked; the others are texts of memories. */
   readonly asked: number;

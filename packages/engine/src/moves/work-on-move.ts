@@ -19,7 +19,7 @@ import {
 } from './move.ts';
 import { type Space, spokenIn, writeIn } from './write-in.ts';
 
-export interface MoveSpaces {
+interface MoveSpaces {
   readonly from: SearchedSpace;
   readonly to: SearchedSpace;
 }

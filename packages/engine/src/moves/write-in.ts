@@ -13,7 +13,7 @@ export interface Space {
   readonly embedder: Embedder;
 }
 
-export type WritingDeps = Pick<EngineDeps, 'ledger' | 'tools'> & {
+type WritingDeps = Pick<EngineDeps, 'ledger' | 'tools'> & {
   readonly settings: Pick<EngineSettings, 'messagesInIndex'>;
 };
 

@@ -172,7 +172,7 @@ export interface ShareCells {
   tell(cell: string, tenant: TenantId, told: ToldShare): Promise<ShareOfCell>;
 }
 
-export interface SlotsOfCell {
+interface SlotsOfCell {
   readonly epoch: number;
   readonly closed: readonly SlotRun[];
 }

@@ -35,6 +35,8 @@ export interface TokenUse {
   readonly cachedTokens?: number;
 }
 
+export const NOTHING_USED: TokenUse = { promptTokens: 0, completionTokens: 0 };
+
 export interface ChatAnswer {
   readonly text: string;
   /** The model that answered, as its server calls it. */
@@ -102,7 +104,7 @@ export interface Embedder {
   inTime?<T>(others: Promise<T>): Promise<T>;
 }
 
-export interface RerankQuestion {
+interface RerankQuestion {
   readonly query: string;
   readonly documents: readonly string[];
 }

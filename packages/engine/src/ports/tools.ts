@@ -23,10 +23,10 @@ export interface Tools {
 }
 
 /** What has an owner. A study goes by the id of its consolidation. */
-export type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
+type OwnedKind = 'bat' | 'msg' | 'lane' | 'con' | 'mem' | 'rev' | 'und' | 'ent' | 'sta' | 'rcp';
 
 /** What has none, or several; and erasures, since what stays of one must not say whose it was. */
-export type FreeKind =
+type FreeKind =
   | (
       | 'led'
       | 'ers'
@@ -58,6 +58,9 @@ export interface Cancellation {
   addEventListener(type: 'abort', listener: () => void, options?: { once?: boolean }): void;
   removeEventListener(type: 'abort', listener: () => void): void;
 }
+
+/** Nobody aborts it. */
+export const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 /** Structured lines about what happens. Never contents of messages or memories. */
 export interface Log {

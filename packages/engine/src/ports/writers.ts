@@ -71,7 +71,7 @@ export type WriteResult =
   | Refusal;
 
 /** Which live memories of an owner are removed together. */
-export interface RemoveAllHow {
+interface RemoveAllHow {
   /** Who asks is kept to the app of the scope, and what others were told, too, stays. */
   readonly ownApp?: boolean;
   /** Those alone that this is true of; null: all. */

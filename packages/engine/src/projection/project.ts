@@ -10,7 +10,7 @@ import type { Ledger } from '../ports/ledger/ledger.ts';
 import type { OutboxEntry, SaidInLane, SetAside, SpokenBatch } from '../ports/ledger/outbox.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexMarker } from '../ports/search-index.ts';
-import { askedInSlices, type Cancellation, portionsOf } from '../ports/tools.ts';
+import { askedInSlices, type Cancellation, NEVER, portionsOf } from '../ports/tools.ts';
 import type { LaneId, Memory, Millis, TenantId } from '../words.ts';
 import { type Made, type MakingDeps, makePoints } from './make-points.ts';
 
@@ -122,7 +122,6 @@ function byLane({ entries, memories = null, batches }: Unprojected): LaneGroup[]
 /** Memories projected in one go, and consolidations whose messages are. */
 const SLICE = 200;
 const CONSOLIDATIONS = 20;
-const NEVER: Cancellation = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
 
 interface Changed {
   readonly memoryIds: readonly string[];
@@ -235,7 +234,7 @@ const FAILURES_TOGETHER = 3;
 /** Waits double with every failure; while only the embedder is away no further than this often, so that all are projected soon after. */
 const AWAY_DOUBLINGS = 3;
 
-export type SweepDeps = ProjectDeps & Pick<EngineDeps, 'log' | 'settings'>;
+type SweepDeps = ProjectDeps & Pick<EngineDeps, 'log' | 'settings'>;
 
 /** What one lane has for the index. */
 interface LaneWork {

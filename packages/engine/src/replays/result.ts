@@ -63,10 +63,10 @@ export interface WhatIfResult {
   readonly whatIf: SideResult;
 }
 
-type ResultDeps = Pick<EngineDeps, 'ledger'>;
+type Deps = Pick<EngineDeps, 'ledger'>;
 
 /** Compares what the batches did in life with what their copies did in the space. */
-export async function resultOf(deps: ResultDeps, replay: Replay, batches: readonly Batch[]): Promise<WhatIfResult> {
+export async function resultOf(deps: Deps, replay: Replay, batches: readonly Batch[]): Promise<WhatIfResult> {
   const { ledger } = deps;
   const space = spaceOf({ tenant: replay.tenant, replay: replay.id });
   const lanes = await lanesInLife(deps, batches, replay.createdAt);
@@ -92,10 +92,7 @@ export async function resultOf(deps: ResultDeps, replay: Replay, batches: readon
 }
 
 /** What holds after the batches, had nothing else happened since the first of them. `known`: what was there before. */
-export async function heldInLife(
-  deps: ResultDeps,
-  lane: LaneInLife,
-): Promise<{ held: Held[]; known: ReadonlySet<string> }> {
+export async function heldInLife(deps: Deps, lane: LaneInLife): Promise<{ held: Held[]; known: ReadonlySet<string> }> {
   const own = Map.groupBy(lane.own.values(), (event) => event.memoryId);
   const held: Held[] = [];
   const known = new Set<string>();
@@ -127,7 +124,7 @@ export function viewOf(memory: Memory, origin: string | null): Held[] {
 
 /** What holds in the space. */
 async function heldInSpace(
-  { ledger }: ResultDeps,
+  { ledger }: Deps,
   { space, scope, known }: { space: TenantId; scope: Scope; known: ReadonlySet<string> },
 ): Promise<Held[]> {
   const owner = ownerOf(scope);
@@ -140,7 +137,7 @@ async function heldInSpace(
 }
 
 async function sidesOf(
-  deps: ResultDeps,
+  deps: Deps,
   { lanes, space, replay }: { lanes: readonly LaneInLife[]; space: TenantId; replay: Replay },
 ): Promise<Pick<WhatIfResult, 'life' | 'whatIf'>> {
   const batches = lanes.flatMap((lane) => lane.batches);
@@ -158,7 +155,7 @@ async function sidesOf(
 
 /** Events count once, however many batches they came from; of consolidations all is counted, whoever shares them. */
 async function sideOf(
-  deps: ResultDeps,
+  deps: Deps,
   events: readonly MemoryEvent[],
   { tenant, consolidations }: { tenant: TenantId; consolidations: ReadonlySet<string> },
 ): Promise<SideResult> {
@@ -255,7 +252,7 @@ function byText(life: Held[], whatIf: Held[]): Pair[] {
 const shareSource = (a: Held, b: Held): boolean => [...a.sources].some((id) => b.sources.has(id));
 
 /** How relations would be, had the batches of a what-if been studied so. */
-export interface RelationsResult {
+interface RelationsResult {
   readonly same: number;
   readonly added: number;
   /** They began or ended otherwise. */
@@ -267,8 +264,6 @@ export interface RelationsResult {
 
 /** A result is read by people; past this they look at the numbers. */
 const DIFFERENCES_KEPT = 500;
-
-type Deps = Pick<EngineDeps, 'ledger'>;
 
 /** Compares the graph after the batches in life with that in the space; null where nothing was to be studied there. */
 async function relationsResult(
@@ -415,7 +410,7 @@ const timeOf = (time: Time | null): Time | null =>
   time === null ? null : { validFrom: time.validFrom, invalidAt: time.invalidAt };
 
 /** How the studies of one side ended, and what they cost. */
-export interface StudiesResult {
+interface StudiesResult {
   readonly applied: number;
   /** Their tries are used up: what they would have learned is missing. */
   readonly parked: number;

@@ -32,7 +32,7 @@ export interface ReplayDeps extends Pick<EngineDeps, 'ledger' | 'tools' | 'log'>
   forgetFailed(lanes: readonly LaneId[]): Promise<void>;
 }
 
-export interface AskedReplay {
+interface AskedReplay {
   readonly tenant: TenantId;
   readonly filter: ReplayFilter;
   /** null: parked and undone batches are consolidated again; else past ones are, in a shadow space, with these changes. */
@@ -41,7 +41,7 @@ export interface AskedReplay {
   readonly key: string | null;
 }
 
-export type StartedReplay =
+type StartedReplay =
   | { readonly kind: 'started' | 'repeated'; readonly replay: Replay }
   /** The key came before with another body. */
   | { readonly kind: 'conflict' }

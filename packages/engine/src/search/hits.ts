@@ -166,7 +166,7 @@ const K1 = 0.9;
 const B = 0.4;
 
 /** The documents of one owner, prepared for keyword questions. Documents are known by their position. */
-export interface KeywordTable {
+interface KeywordTable {
   readonly postings: ReadonlyMap<string, readonly Posting[]>;
   /** Number of terms of each document. */
   readonly lengths: readonly number[];

@@ -254,7 +254,9 @@ function alikeIn(asked: Topics, told: Topics): number {
   return either === 0 ? 0 : shared / either;
 }
 
-// What a question asks for: whom it is about, what kind of thing it wants, and what of it only asks.
+/*
+ * What a question asks for: whom it is about, what kind of thing it wants, and what of it only asks.
+ */
 
 /** Words for people whom somebody speaks of as theirs, and which of them are the same. */
 const KIN: Readonly<Record<string, readonly string[]>> = {

@@ -22,7 +22,7 @@ import { changesOf, projectNight } from './settle.ts';
 /** How one try at a night ended. */
 export type NightOutcome = 'applied' | 'waiting' | 'rested' | 'given_back' | 'retry' | 'failed' | 'fenced';
 
-export interface SleepDeps extends EngineDeps {
+interface SleepDeps extends EngineDeps {
   readonly slept: (outcome: NightOutcome) => void;
   /** How long a worker may be silent before it is taken for dead. */
   readonly takeOverMs: Millis;

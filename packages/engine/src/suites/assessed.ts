@@ -75,7 +75,7 @@ async function messagesWithFacts(
 }
 
 /** What people think of a run: of facts whether they are right, of messages whether all of them was found. */
-export interface Assessed {
+interface Assessed {
   readonly assessors: readonly Assessor[];
   /** Of two people each. */
   readonly pairs: readonly Pair[];

@@ -43,7 +43,7 @@ interface RecordAsked {
   readonly masked: boolean;
 }
 
-export type RecordedSuite =
+type RecordedSuite =
   | { readonly kind: 'recorded'; readonly suite: Suite; readonly cases: number }
   | { readonly kind: 'name_taken' }
   /** Nobody has anything that was consolidated and is still there. */

@@ -64,7 +64,7 @@ export async function* casesOf(
   for await (const page of slicesOf(read, CASES)) yield* page;
 }
 
-export interface AskedRun {
+interface AskedRun {
   readonly suite: Suite;
   readonly changes: WhatIfChanges;
   /** In tokens. */
@@ -76,9 +76,7 @@ export interface AskedRun {
   readonly key: string | null;
 }
 
-export type StartedRun =
-  | { readonly kind: 'started' | 'repeated'; readonly run: Replay }
-  | { readonly kind: 'conflict' };
+type StartedRun = { readonly kind: 'started' | 'repeated'; readonly run: Replay } | { readonly kind: 'conflict' };
 
 /** Stores that a suite is to be run. The sweep of the workers does it. */
 export async function startRun(

@@ -1,3 +1,4 @@
+import { sharedBeginning } from './normalise.ts';
 import {
   claimedIn,
   datesFrom,
@@ -315,14 +316,8 @@ function isSameName(name: string, said: string): boolean {
   if (name === said || name === `${said}s` || said === `${name}s`) return true;
   if (DEMONYMS.get(name) === said || isPeopleOf(name, said) || isPeopleOf(said, name)) return true;
   if (!/\p{Script=Cyrillic}|\p{Script=Greek}/u.test(name)) return false;
-  const shared = sharedBegin(name, said);
+  const shared = sharedBeginning(name, said);
   return shared >= 3 && name.length - shared <= 3 && said.length - shared <= 3;
-}
-
-function sharedBegin(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a[at] === b[at]) at += 1;
-  return at;
 }
 
 /** How texts are held against what was said, and when. */

@@ -118,7 +118,7 @@ export const REPEATED_SHOWS_IN = TIMES_MIN * STRETCH_CHARS_MAX;
 
 /**
  * What an answer says over and over at its end, as far as it takes to see that: it would never have come to another end; null: it
- * does not. In linear time. The loops of single facts, which are shorter, are known by text/loops.ts.
+ * does not. In linear time. Those of single facts, which are shorter, are what `loopIn` finds.
  */
 export function repeatedAtEnd(text: string): string | null {
   const end = text.slice(-REPEATED_SHOWS_IN);

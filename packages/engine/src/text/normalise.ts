@@ -193,3 +193,10 @@ export function surelyFits(
 ): boolean {
   return texts.reduce((sum, text) => sum + text.length * TOKENS_PER_UNIT_MAX + around, 0) <= tokens;
 }
+
+/** How much of the beginning of two texts is the same, in UTF-16 units. */
+export function sharedBeginning(one: string, other: string): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length += 1;
+  return length;
+}

@@ -19,7 +19,7 @@ export interface NamedDate {
 }
 
 /** The same of what is claimed: each number and date is to be found somewhere. */
-export interface Claimed {
+interface Claimed {
   /** Each as a whole, and in the runs of digits that it is written in: 10,000 is 10000, and 12:30 is 12 and 30. */
   readonly numbers: readonly { readonly whole: number; readonly runs: readonly number[] }[];
   readonly dates: readonly NamedDate[];

@@ -26,7 +26,7 @@ interface ExportedUser {
 }
 
 /** One thing of an export. */
-export interface ExportPart {
+interface ExportPart {
   readonly type:
     | 'user'
     | 'batch'

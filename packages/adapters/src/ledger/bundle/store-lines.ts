@@ -20,7 +20,7 @@ export interface Import {
   readonly owner: Owner;
 }
 
-export interface RefusedLine {
+interface RefusedLine {
   readonly line: number;
   readonly problem: string;
 }

@@ -16,6 +16,7 @@ import {
   foldedFrom,
   type RelationRow,
   relationColumns,
+  SELECT_SELF,
   type StatementRow,
   statementFrom,
 } from './rows.ts';
@@ -350,8 +351,6 @@ interface MergedRow extends StandingRow {
 const SELECT_MERGING = `
   SELECT id, statement, counts FROM graph_statements
   WHERE lane = @lane AND kind IN ('same', 'apart') AND counts = 1`;
-
-const SELECT_SELF = 'SELECT id FROM graph_entities WHERE lane = @lane AND self = 1';
 
 const SELECT_MERGED = 'SELECT id, name, merged_into FROM graph_entities WHERE lane = @lane AND merged_into IS NOT NULL';
 

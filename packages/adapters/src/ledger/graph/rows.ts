@@ -16,6 +16,9 @@ import { notAside } from '../speech.ts';
 
 export type EntityRow = ColumnsOf<Omit<Entity, 'owner'>, 'aliases'>;
 
+/** The entity of a lane's owner. */
+export const SELECT_SELF = 'SELECT id FROM graph_entities WHERE lane = @lane AND self = 1';
+
 /** Entities of owners that are not being erased, with their owner's columns; add a WHERE on `e`. */
 export const SELECT_ENTITIES = `
   SELECT e.*, l.owner_kind, l.owner_id FROM graph_entities e JOIN lanes l ON l.id = e.lane AND l.erasure IS NULL`;

@@ -38,7 +38,7 @@ import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
 import { settle } from '../usage.ts';
 import { type Folding, refold } from './refold.ts';
-import { type StatementRow, statementFrom } from './rows.ts';
+import { SELECT_SELF, type StatementRow, statementFrom } from './rows.ts';
 
 export type StudyStore = Pick<
   GraphStore,
@@ -338,7 +338,6 @@ interface RetakenRow extends StatementRow {
 
 const recorded = ({ recorded_at: recordedAt, undos_before: undosBefore }: RetakenRow) => ({ recordedAt, undosBefore });
 
-const SELECT_SELF = 'SELECT id FROM graph_entities WHERE lane = @lane AND self = 1';
 const SELECT_KNOWN = 'SELECT id FROM graph_entities WHERE lane = @lane AND id IN :ids';
 const SELECT_STATEMENTS = 'SELECT id FROM graph_statements WHERE id IN :ids';
 const SELECT_UNDOS = 'SELECT max(number) AS number FROM undos WHERE lane = @lane';

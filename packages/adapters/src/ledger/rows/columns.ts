@@ -14,6 +14,9 @@ export type ColumnsOf<Value, Json extends keyof Value = never> = {
       : Value[Field];
 };
 
+/** Nothing where there is nothing. */
+export const jsonOf = (value: object | null | undefined): string | null => (value ? JSON.stringify(value) : null);
+
 /** JSON without the fields that are as usual: whoever reads it puts them back. */
 export const leanText = <Value extends object>(value: Value, usual: Partial<Value>): string =>
   JSON.stringify(
@@ -51,8 +54,10 @@ export const scopeFrom = (row: ScopeColumns): Scope => ({
   appId: row.app_id,
 });
 
-/** Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. */
-/** In hexadecimal digits, half of them: no lane has so many scopes that two would be alike. */
+/**
+ * Equal for equal scopes only. A digest: four ids of 256 characters are longer than an index entry may be. In hexadecimal digits, half of
+ * them: no lane has so many scopes that two would be alike.
+ */
 export const scopeKey = ({ userId, agentId, runId, appId }: Scope): string =>
   sha256(JSON.stringify([userId, agentId, runId, appId])).slice(0, 32);
 

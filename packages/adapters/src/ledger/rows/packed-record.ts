@@ -305,7 +305,7 @@ const HASH_BYTES = 16;
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
 /**
- * What shapes of records usually have in them, as packed-record.ts leaves them: of consolidations that have ended, first what they
+ * What shapes of records usually have in them, as they are packed here: of consolidations that have ended, first what they
  * seldom say, then a whole one. What is there most often stands last. Never changed once it is released.
  */
 const SELDOM = [

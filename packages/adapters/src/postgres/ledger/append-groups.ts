@@ -10,7 +10,7 @@ const GROUP_MAX = 256;
 const GROUP_CHARS_MAX = 4_000_000;
 
 /** Collects the appends of a process: while one group is being written, the next one gathers. */
-export interface AppendGroups {
+interface AppendGroups {
   append(call: Append): Promise<AppendedOrAway>;
   /** No more appends; resolves when those that came are answered. */
   close(): Promise<void>;

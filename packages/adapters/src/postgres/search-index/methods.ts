@@ -14,7 +14,7 @@ import { EngineError } from '@slowwave/engine/storing';
 import { checkVector, type Kept, shownFrom } from '../../index-point.ts';
 import { inOrder, type KeptPoint, type PackedRow, pointsIn } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
-import type { FoundPoint } from '../../sqlite/search-index/protocol.ts';
+import { type FoundPoint, type IndexSpace, spaceText } from '../../sqlite/search-index/protocol.ts';
 import { segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
 import { compactDatabase, type Transactions, transactionsOn } from '../ledger/access.ts';
@@ -22,16 +22,7 @@ import { COLUMN_TYPES } from '../ledger/asking.ts';
 import { asStoreError, type DatabaseStore, ofConnection } from '../ledger/errors.ts';
 import { askOf, type Sql } from '../ledger/sql.ts';
 import { openPool, placeOf } from '../pool.ts';
-import {
-  type IndexSpace,
-  markerOf,
-  OWNER_NAMED,
-  ownerKey,
-  prepareIndex,
-  requireSpace,
-  type StateRow,
-  spaceText,
-} from './schema.ts';
+import { markerOf, OWNER_NAMED, ownerKey, prepareIndex, requireSpace, type StateRow } from './schema.ts';
 import { type CacheOptions, ownerCache, searchIn } from './search.ts';
 import { CHANGING_EDITION, forgetLane, type Place, withdrawPoints, writePoints } from './write.ts';
 

@@ -1,12 +1,12 @@
 import type { BuildNote, IndexBuild, Log, SearchIndex } from '@slowwave/engine';
 import { checkVector } from '../../index-point.ts';
 import { callsTo, hitsOf } from '../../sqlite/search-index/open.ts';
+import { spaceText } from '../../sqlite/search-index/protocol.ts';
 import { startThread } from '../../system/system.ts';
 import { askOf } from '../ledger/sql.ts';
 import { placeOf } from '../pool.ts';
 import type { IndexThreadInit, ThreadNotice } from './index-thread.ts';
 import { connected, type IndexDatabase, type IndexMethods } from './methods.ts';
-import { spaceText } from './schema.ts';
 import { CHANGING_EDITION, forgetLane, type Place, throwAwayOthers, withdrawPoints, writePoints } from './write.ts';
 
 const MIB = 2 ** 20;

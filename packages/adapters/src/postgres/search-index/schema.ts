@@ -1,13 +1,7 @@
 import type { IndexLane, IndexMarker, Shelf } from '@slowwave/engine';
-import { EngineError, TERMS_VERSION } from '@slowwave/engine/storing';
+import { EngineError } from '@slowwave/engine/storing';
 import type { PoolClient } from 'pg';
-
-/** The vector space an index is opened for. */
-export interface IndexSpace {
-  readonly dimensions: number;
-  /** Names the space: vectors of two fingerprints are never compared. */
-  readonly fingerprint: string;
-}
+import { type IndexSpace, spaceText } from '../../sqlite/search-index/protocol.ts';
 
 /** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
 const FORMAT = 4;
@@ -87,10 +81,6 @@ export const ownerKey = ({ tenant, owner, lane, shelf }: IndexLane & { readonly 
 /** The row of an owner named like this, in the edition that is in use. */
 export const OWNER_NAMED =
   'o.edition = s.edition AND o.tenant = @tenant AND o.kind = @kind AND o.id = @id AND o.lane = @lane AND o.shelf = @shelf';
-
-/** The space the points were written for, as one text; equal texts are the same space. */
-export const spaceText = ({ dimensions, fingerprint }: IndexSpace): string =>
-  JSON.stringify({ dimensions, fingerprint, terms: TERMS_VERSION });
 
 /** The row of the state, as it says of itself what it is. */
 export interface StateRow {

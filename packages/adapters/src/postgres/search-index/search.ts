@@ -2,6 +2,7 @@ import type { IndexLane, IndexQuery } from '@slowwave/engine';
 import { SHELVES } from '@slowwave/engine/storing';
 import {
   type ChangedPoint,
+  type FilteredRow,
   type FittingKept,
   fittingKept,
   foundIn,
@@ -14,14 +15,14 @@ import {
   withChanges,
 } from '../../sqlite/search-index/looking.ts';
 import { MANY, manyPoints, type SaidPoint } from '../../sqlite/search-index/many.ts';
-import { changedIn, type PackedRow } from '../../sqlite/search-index/packed-records.ts';
+import { changedIn } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson, ShownRow } from '../../sqlite/search-index/packed-shown.ts';
-import { type FoundPoint, isForDecision, takingTurns } from '../../sqlite/search-index/protocol.ts';
+import { type FoundPoint, type IndexSpace, isForDecision, takingTurns } from '../../sqlite/search-index/protocol.ts';
 import { type Segment, type StoredPoint, segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import { blockOf } from '../../sqlite/search-index/tables.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
 import { askOf, type Sql } from '../ledger/sql.ts';
-import { type IndexSpace, OWNER_NAMED, ownerKey, requireSpace } from './schema.ts';
+import { OWNER_NAMED, ownerKey, requireSpace } from './schema.ts';
 
 type Owners = ReturnType<typeof ownerCache>;
 type Found = ReturnType<typeof foundIn>;
@@ -106,7 +107,7 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
       fittingIn: (table, { rows }) => {
         if (before !== null && known?.number !== table.number) return null;
         const filtering = { ...query, where, since };
-        const touched = (rows as readonly TouchedRow[]).flatMap((row) => touchedIn(row, filtering));
+        const touched = (rows as readonly FilteredRow[]).flatMap((row) => touchedIn(row, filtering));
         // What is loose is newer than what its block has of it.
         const now = new Map(touched.map((one) => [one.slot, one])).values();
         const fitting = (before ?? NOTHING_FITS).with(table.changes, now);
@@ -116,8 +117,6 @@ function filterOf(query: IndexQuery, known: OwnerTable | null): readonly FilterA
     },
   ];
 }
-
-type TouchedRow = Omit<PackedRow, 'records'> & { readonly first: number };
 
 /** Of an owner who has not changed no row is looked at. */
 const CHANGED_SHOWN = 'owner = o.number AND o.changes > @since::bigint AND change > @since::bigint';
@@ -149,7 +148,7 @@ async function readShown(sql: Sql, looked: readonly Looked[], found: readonly Fo
   }
 }
 
-type ShownIn = Pick<TouchedRow, 'first' | 'shown'>;
+type ShownIn = Pick<FilteredRow, 'first' | 'shown'>;
 
 /** What is loose comes first: it is newer than what its block has of it. */
 function keepShown(rows: readonly ShownIn[], points: ReadonlyMap<number, StoredPoint>): void {

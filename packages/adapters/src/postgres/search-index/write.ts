@@ -8,6 +8,7 @@ import {
   packRow,
   pointsIn,
 } from '../../sqlite/search-index/packed-records.ts';
+import type { IndexSpace } from '../../sqlite/search-index/protocol.ts';
 import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
 import {
   isMadeAnew,
@@ -20,7 +21,7 @@ import {
 import type { Ask } from '../ledger/asking.ts';
 import { LostRowError } from '../ledger/errors.ts';
 import { askOf, type Params, type Sql } from '../ledger/sql.ts';
-import { type IndexSpace, ownerKey, requireSpace } from './schema.ts';
+import { ownerKey, requireSpace } from './schema.ts';
 
 /** Into which edition is written: the one in use, or the one in the making and, once that has taken over, the one in use again. */
 export type Target = 'edition' | 'coalesce(next_edition, edition)';

@@ -18,7 +18,7 @@ import type { ReaderInit } from './reader.ts';
 import { connectToRead, PAGE_BYTES, runScript, type Sql, snapshotsOf, sqliteDialect, sqlOf } from './sql.ts';
 import { APPEND, COMMITTED, COMPACT, type Committed, type WriterInit } from './writer.ts';
 
-export interface SqliteLedgerOptions {
+interface SqliteLedgerOptions {
   /** The file; it and its folder are made if missing. Not on a network file system: those break SQLite's locks. */
   readonly path: string;
   readonly tools: Tools;

@@ -1,8 +1,9 @@
 import type { IndexMarker, IndexPoint } from '@slowwave/engine';
-import { EngineError, SHELVES, TERMS_VERSION } from '@slowwave/engine/storing';
+import { EngineError, SHELVES } from '@slowwave/engine/storing';
 import Database from 'better-sqlite3';
+import { isMistake, startsWithAny } from '../file.ts';
 import type { Sql } from '../ledger/sql.ts';
-import type { IndexSpace } from './protocol.ts';
+import { type IndexSpace, spaceText } from './protocol.ts';
 import { termKey } from './record.ts';
 import { createTables, discardTables, IN_USE, type PointTables, shelfNumber } from './tables.ts';
 
@@ -23,10 +24,6 @@ export function prepareFile(sql: Sql, space: IndexSpace): void {
   });
   prepare.immediate();
 }
-
-/** The space the points were written for, as one text; equal texts are the same space. */
-export const spaceText = ({ dimensions, fingerprint }: IndexSpace): string =>
-  JSON.stringify({ dimensions, fingerprint, terms: TERMS_VERSION });
 
 export const isOfSpace = (sql: Sql, space: IndexSpace): boolean => metaOf(sql, 'space') === spaceText(space);
 
@@ -117,15 +114,13 @@ function refuseForeign(sql: Sql): void {
 
 /** Result codes of a file that only a new one replaces. */
 const BROKEN = ['SQLITE_CORRUPT', 'SQLITE_NOTADB'];
-/** Result codes that say the statement or its values were wrong, not the file. */
-const MISTAKES = ['SQLITE_CONSTRAINT', 'SQLITE_ERROR', 'SQLITE_MISMATCH', 'SQLITE_MISUSE', 'SQLITE_RANGE'];
 
 /** Anything thrown in a thread of the index, as the engine knows it. */
 export function asIndexError(thrown: unknown, path: string): EngineError {
   if (thrown instanceof EngineError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   const code = thrown instanceof Database.SqliteError ? thrown.code : null;
-  if (code === null || startsWithAny(code, MISTAKES)) {
+  if (code === null || isMistake(code)) {
     return new EngineError(`the index failed: ${message}`, { code: 'internal', retryable: false, cause: thrown });
   }
   if (startsWithAny(code, BROKEN)) return unusable(`the index file ${path} is damaged (${code}: ${message})`);
@@ -143,6 +138,3 @@ function unusable(problem: string): EngineError {
     retryable: false,
   });
 }
-
-const startsWithAny = (code: string, starts: readonly string[]): boolean =>
-  starts.some((start) => code.startsWith(start));

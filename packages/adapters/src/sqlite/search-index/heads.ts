@@ -19,7 +19,7 @@ export interface Head {
 }
 
 /** What the row of heads says of all of them: the first slot that may be in it, and the last change of any. */
-export interface RowOfHeads {
+interface RowOfHeads {
   readonly first: number;
   readonly change: number;
 }

@@ -155,7 +155,7 @@ const seesOnlyLive = ({ visibility }: Pick<IndexQuery, 'visibility'>): boolean =
 const nameOf = (filter: FilterOf): string => JSON.stringify([seesOnlyLive(filter), filter.where]);
 
 /** A row of points as far as filters look into it, and the slot that it begins at. */
-interface FilteredRow extends Omit<PackedRow, 'records'> {
+export interface FilteredRow extends Omit<PackedRow, 'records'> {
   readonly first: number;
 }
 

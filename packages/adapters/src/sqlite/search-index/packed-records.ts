@@ -259,7 +259,7 @@ export interface PackedRow {
   readonly heads: Uint8Array;
   /** See packed-shown.ts. */
   readonly shown: Uint8Array;
-  /** See packed-records.ts. */
+  /** See packRecords. */
   readonly records: Uint8Array;
 }
 

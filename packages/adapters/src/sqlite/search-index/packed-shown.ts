@@ -130,7 +130,7 @@ interface ShownSlot {
 }
 
 /**
- * What hits show of the points of a row (see packed-shown.ts for its parts), so that one can be read without the others:
+ * What hits show of the points of a row, in the parts above, so that one can be read without the others:
  *
  *   numbers   how many remainders there are, then each
  *   numbers   how many points there are; of each how many slots were left out, and the bytes of what follows of it

@@ -12,6 +12,7 @@ import type {
   TenantId,
   Withdrawal,
 } from '@slowwave/engine';
+import { TERMS_VERSION } from '@slowwave/engine/storing';
 import type { PlaceOfPoint } from '../../index-point.ts';
 import type { CacheOptions } from './owners.ts';
 
@@ -21,6 +22,10 @@ export interface IndexSpace {
   /** Names the space: vectors of two fingerprints are never compared. */
   readonly fingerprint: string;
 }
+
+/** The space the points were written for, as one text; equal texts are the same space. */
+export const spaceText = ({ dimensions, fingerprint }: IndexSpace): string =>
+  JSON.stringify({ dimensions, fingerprint, terms: TERMS_VERSION });
 
 export interface IndexThreadInit {
   readonly role: 'writer' | 'reader' | 'builder';

@@ -13,11 +13,10 @@ import {
   selectShelf,
   setMeta,
   shelfKey,
-  spaceText,
 } from './format.ts';
 import type { Head } from './heads.ts';
 import { inOrder } from './packed-records.ts';
-import type { BuildMethods, IndexSpace, WriterMethods } from './protocol.ts';
+import { type BuildMethods, type IndexSpace, spaceText, type WriterMethods } from './protocol.ts';
 import {
   BLOCK_SLOTS,
   blockOf,

@@ -19,7 +19,7 @@ import {
   walkPaths,
   wantedOf,
   wordingFor,
-} from './paths.ts';
+} from './question.ts';
 
 interface GraphDeps {
   readonly ledger: Pick<Ledger, 'graph'>;

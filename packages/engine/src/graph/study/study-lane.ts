@@ -34,7 +34,7 @@ const LANES_MAX = 200;
 /** How one try to study ended. `waits`: only too early, no try was counted. */
 export type StudyOutcome = 'applied' | 'waits' | 'given_back' | 'retry' | 'parked' | 'fenced';
 
-export interface StudyDeps extends EngineDeps {
+interface StudyDeps extends EngineDeps {
   readonly studied: (outcome: StudyOutcome) => void;
   /** How long a worker may be silent before it is taken for dead. */
   readonly takeOverMs: Millis;

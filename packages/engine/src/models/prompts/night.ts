@@ -160,7 +160,7 @@ Answer with one JSON object {"places":[…]} and nothing else.`,
 };
 
 /** Where a model puts a memory; nothing in it is believed yet. */
-export interface RawPlace {
+interface RawPlace {
   readonly id: string;
   readonly slot: string;
 }

@@ -196,7 +196,7 @@ export const addSpent = (a: Spent, b: Spent): Spent => ({
 });
 
 /** A canary that is in force: new turns of the owners in its share are consolidated with its changes. */
-export interface InForce {
+interface InForce {
   readonly id: string;
   /** Of the owners, in percent. */
   readonly share: number;

@@ -11,7 +11,7 @@ import type { LaneId, Memory, MemoryEvent, Millis, Owner, TenantId, Withheld } f
 export type ErasureState = 'requested' | 'erasing' | 'compacting' | 'erased';
 
 /** Rows that were erased, by table. */
-export type ErasedCounts = Readonly<Record<string, number>>;
+type ErasedCounts = Readonly<Record<string, number>>;
 
 export interface Erasure {
   readonly id: string;

@@ -8,7 +8,7 @@ export type Told =
   | { readonly kind: 'memory'; readonly id: string; readonly version: number }
   | { readonly kind: 'message' | 'relation'; readonly id: string };
 
-export type ReceiptOutcome = 'good' | 'bad';
+type ReceiptOutcome = 'good' | 'bad';
 
 /** What one answer told to whom: ids and versions, never texts of memories. */
 export interface Receipt {
@@ -106,7 +106,7 @@ export interface Review {
 /** The states of those that nobody has to decide any more. */
 export const DECIDED = ['approved', 'rejected', 'stale'] as const satisfies readonly ReviewState[];
 
-export interface ReviewFilter {
+interface ReviewFilter {
   readonly state?: ReviewState;
   readonly userId?: string;
   readonly memoryId?: string;

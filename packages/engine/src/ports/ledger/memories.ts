@@ -98,7 +98,7 @@ export interface Leaning {
 }
 
 /** For what the ledger is asked beside the index. */
-export interface BesideIndex {
+interface BesideIndex {
   readonly forgottenSince: Millis;
   readonly textHashes: readonly string[];
 }
@@ -225,7 +225,7 @@ export interface LookupStore {
 }
 
 /** Which memories of an owner are asked for. */
-export interface FilteredList {
+interface FilteredList {
   readonly scope: Scope;
   readonly where: Filter;
   /** Leaves out the expired. */

@@ -137,7 +137,7 @@ export interface Topic {
 }
 
 /** How many owners have a topic, and how many the agent has in all. */
-export interface TopicCount {
+interface TopicCount {
   readonly topic: string;
   readonly owners: number;
   readonly ownersInAll: number;

@@ -155,7 +155,7 @@ export interface ProjectedBatch {
 }
 
 /** A part of all applied batches, in the order of their ids. */
-export interface SpeechPage {
+interface SpeechPage {
   /** The last one of the page before; null: from the first on. */
   readonly after: string | null;
   readonly limit: number;

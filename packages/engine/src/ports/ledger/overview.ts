@@ -26,7 +26,7 @@ export interface UsageTotals {
 }
 
 /** What calls of models are counted for. */
-export const USAGE_STEPS = [
+const USAGE_STEPS = [
   'extract',
   'describe',
   'procedure',

@@ -176,7 +176,7 @@ export interface ColdStore {
   count(): Promise<ColdCount>;
 }
 
-export type SegmentState = 'written' | 'cooling' | 'cold' | 'waking' | 'dropped';
+type SegmentState = 'written' | 'cooling' | 'cold' | 'waking' | 'dropped';
 
 export interface BatchPoints {
   readonly id: string;
@@ -225,7 +225,7 @@ export interface Segment extends NewSegment {
   readonly since: Millis;
 }
 
-export interface ColdCount {
+interface ColdCount {
   readonly owners: number;
   readonly bytes: number;
   /** Owners whose rows are on their way, out of the ledger or back. */

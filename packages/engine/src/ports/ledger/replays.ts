@@ -50,7 +50,7 @@ export type ReplayState = 'preparing' | 'running' | 'done' | 'failed' | 'discard
  * live: parked batches wait again. what_if: copies of batches are consolidated in a space of their own. suite: the cases of a
  * suite are, and what comes of them is held against what was stored.
  */
-export type ReplayKind = 'live' | 'what_if' | 'suite';
+type ReplayKind = 'live' | 'what_if' | 'suite';
 
 export interface Replay {
   readonly id: string;
@@ -100,7 +100,7 @@ export interface ReplayStep {
 }
 
 /** Batches of a live replay that wait again. */
-export interface ReplaySlice {
+interface ReplaySlice {
   readonly replayed: readonly string[];
   readonly nudges: readonly Nudge[];
   /** Their lanes in which nothing is parked any more. */
@@ -227,7 +227,7 @@ export interface ReservedTokens {
   readonly until: Millis;
 }
 
-export interface AskedReservation {
+interface AskedReservation {
   readonly id: string;
   /** Of fewer tokens the call has no use; more than `most` it never takes. */
   readonly least: number;

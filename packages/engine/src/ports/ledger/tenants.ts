@@ -30,7 +30,7 @@ export interface ApiKey {
 
 export type NewKey = Omit<ApiKey, 'previous' | 'revokedAt' | 'lastUsedAt'>;
 
-export interface Rotation {
+interface Rotation {
   /** Of the new secret. */
   readonly hash: string;
   /** How long the present secret is still taken; one before it is not any more. */
@@ -55,7 +55,7 @@ export interface Link {
   readonly token: LinkToken | null;
 }
 
-export interface LinkToken {
+interface LinkToken {
   /** A digest of it. */
   readonly hash: string;
   readonly until: Millis;
@@ -107,7 +107,7 @@ export function outcomeOf(status: number): TrailOutcome {
 }
 
 /** What a request was about: an owner (user, agent, run), or a thing of ours by its id. Never what was said. */
-export interface TrailSubject {
+interface TrailSubject {
   /** user, agent, run, memory, batch, key, …; erasure where the owner was erased: its id is forgotten. */
   readonly kind: string;
   readonly id: string;

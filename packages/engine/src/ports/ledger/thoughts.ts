@@ -146,7 +146,7 @@ export interface NewBulkQuestion {
 export type BulkCounted = CallFor & Pick<SentCall, 'model' | 'usage' | 'cost'>;
 
 /** What is kept of a call until it is answered. */
-export type BulkCall = Pick<ChatCall, 'name' | 'system' | 'user' | 'schema'>;
+type BulkCall = Pick<ChatCall, 'name' | 'system' | 'user' | 'schema'>;
 
 export interface BulkQuestion {
   readonly id: string;
@@ -183,7 +183,7 @@ export interface BulkJob {
   readonly createdAt: Millis;
 }
 
-export interface BulkStep {
+interface BulkStep {
   readonly state: BulkState;
   readonly remote: JsonObject | null;
   readonly tries: number;

@@ -58,7 +58,7 @@ export interface SettledCall extends SentCall {
 
 /** What calls are told apart by. Those of HOURLY are known for 35 days and until their owner is erased, the others for ever. */
 const HOURLY_GROUPS = ['hour', 'user', 'app', 'key'] as const;
-export const USAGE_GROUPS = ['day', 'step', 'model', 'cause', ...HOURLY_GROUPS] as const;
+const USAGE_GROUPS = ['day', 'step', 'model', 'cause', ...HOURLY_GROUPS] as const;
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 
 /** How long single calls are kept. */

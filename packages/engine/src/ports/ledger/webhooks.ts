@@ -1,7 +1,7 @@
 import type { LaneId, Millis, TenantId } from '../../words.ts';
 import type { Page, Paged } from './ledger.ts';
 
-export const WEBHOOK_EVENTS = [
+const WEBHOOK_EVENTS = [
   'batch.consolidated',
   'batch.parked',
   'memory.added',
@@ -119,7 +119,7 @@ export type Attempted =
       readonly now: Millis;
     };
 
-export interface WebhookBacklog {
+interface WebhookBacklog {
   readonly waiting: number;
   readonly failed: number;
   /** When the oldest that waits was made. */

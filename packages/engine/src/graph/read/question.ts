@@ -3,6 +3,7 @@ import type { IndexHit } from '../../ports/search-index.ts';
 import { fuse } from '../../search/hits.ts';
 import { normaliseText } from '../../text/normalise.ts';
 import { once, STOP_WORDS, terms } from '../../text/terms.ts';
+import { compareIds } from '../fold.ts';
 import type { Entity } from '../words.ts';
 import type { SeenRelation } from './read-graph.ts';
 
@@ -109,7 +110,7 @@ const merit = ({ worth, cover }: Path, most: number): number =>
 
 function bestOf(paths: readonly Path[], most: number): Path[] {
   const taken = new Map<string, number>();
-  const inOrder = paths.toSorted((a, b) => merit(b, most) - merit(a, most) || compare(a.entity, b.entity));
+  const inOrder = paths.toSorted((a, b) => merit(b, most) - merit(a, most) || compareIds(a.entity, b.entity));
   return inOrder
     .filter(({ entity }) => {
       const count = (taken.get(entity) ?? 0) + 1;
@@ -118,8 +119,6 @@ function bestOf(paths: readonly Path[], most: number): Path[] {
     })
     .slice(0, FOLLOWED_MAX);
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /** An entity that a question begins at. */
 export interface Seed {

@@ -1,7 +1,7 @@
-import type { EngineDeps } from '../../deps.ts';
-import { ownerBitsOfLane } from '../../ids.ts';
-import { EXPLICIT_SEQ } from '../../memories/write.ts';
-import { allOf } from '../../ports/ledger/ledger.ts';
+import type { EngineDeps } from '../deps.ts';
+import { ownerBitsOfLane } from '../ids.ts';
+import { EXPLICIT_SEQ } from '../memories/write.ts';
+import { allOf } from '../ports/ledger/ledger.ts';
 import type {
   ChangedRelation,
   EntityGiven,
@@ -10,13 +10,13 @@ import type {
   GraphWritten,
   NewRelation,
   RelationPatch,
-} from '../../ports/writers.ts';
-import { cleanText, normaliseText } from '../../text/normalise.ts';
-import type { LaneId, Owner, TenantId } from '../../words.ts';
-import { entitiesMeant, isSelfName, nameOf, SELF_NAME } from '../names.ts';
-import { projectGraphNow } from '../project.ts';
-import { arityOf, isMutual, mayBeOneKind, relationshipOf } from '../relationships.ts';
-import type { Ends, Entity, HoldsStatement, KeptRelation, NewEntity, Statement } from '../words.ts';
+} from '../ports/writers.ts';
+import { cleanText, normaliseText } from '../text/normalise.ts';
+import type { LaneId, Owner, TenantId } from '../words.ts';
+import { entitiesMeant, isSelfName, nameOf, SELF_NAME } from './names.ts';
+import { projectGraphNow } from './project.ts';
+import { arityOf, isMutual, mayBeOneKind, relationshipOf } from './relationships.ts';
+import type { Ends, Entity, HoldsStatement, KeptRelation, NewEntity, Statement } from './words.ts';
 
 /** Explicit changes of graphs: statements like those of a study, without a model. */
 export function graphWriter(deps: GraphWriteDeps): GraphWriter {

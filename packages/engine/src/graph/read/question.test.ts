@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { terms } from '../../text/terms.ts';
-import { isAboutSelf, mentionsIn, walkPaths, wantedOf, wordingFor } from './paths.ts';
+import { isAboutSelf, mentionsIn, walkPaths, wantedOf, wordingFor } from './question.ts';
 import type { SeenRelation } from './read-graph.ts';
 
 const relation = (says: string): SeenRelation => {

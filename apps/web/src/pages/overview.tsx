@@ -10,7 +10,7 @@ import { Table } from '../ui/lists.tsx';
 import { Answer, Empty, Loading, live } from '../ui/reading.tsx';
 
 /** The charts are the larger part of this page, and the last to be looked at. */
-const Charts = lazy(async () => ({ default: (await import('./overview/charts.tsx')).Charts }));
+const Charts = lazy(async () => ({ default: (await import('./overview-charts.tsx')).Charts }));
 
 /** How often the figures are read again while somebody looks. */
 const EVERY_MS = 5_000;

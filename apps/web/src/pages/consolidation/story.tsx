@@ -74,6 +74,26 @@ function Quoted({ text, facts }: { readonly text: string; readonly facts: readon
   );
 }
 
+/** A piece of a message, and the facts whose quote it belongs to. */
+interface Piece {
+  readonly text: string;
+  readonly facts: readonly string[];
+}
+
+/** A text in pieces, so that what facts quote of it can be marked. Quotes may overlap. */
+function piecesOf(text: string, facts: readonly Pick<Fact, 'id' | 'quote'>[]): readonly Piece[] {
+  const quoted = facts.flatMap(({ id, quote }) => {
+    const from = quote === null || quote === '' ? -1 : text.indexOf(quote);
+    return from < 0 || quote === null ? [] : [{ id, from, to: from + quote.length }];
+  });
+  const cuts = [...new Set([0, text.length, ...quoted.flatMap(({ from, to }) => [from, to])])].sort((a, b) => a - b);
+  return cuts.slice(1).map((to, i) => {
+    const from = cuts[i] ?? 0;
+    const around = quoted.filter((quote) => quote.from <= from && quote.to >= to);
+    return { text: text.slice(from, to), facts: around.map(({ id }) => id) };
+  });
+}
+
 /** What was found in the messages, what was known near it, and what was decided. */
 export const Decisions = ({ plan }: { readonly plan: Plan }) => (
   <section aria-label="Facts and decisions">
@@ -214,23 +234,3 @@ const NotUsed = ({ title, of }: Left) =>
 
 /** f0 is shown as 1. */
 const numberOf = (fact: string): string => String(Number(fact.slice(1)) + 1);
-
-/** A piece of a message, and the facts whose quote it belongs to. */
-interface Piece {
-  readonly text: string;
-  readonly facts: readonly string[];
-}
-
-/** A text in pieces, so that what facts quote of it can be marked. Quotes may overlap. */
-function piecesOf(text: string, facts: readonly Pick<Fact, 'id' | 'quote'>[]): readonly Piece[] {
-  const quoted = facts.flatMap(({ id, quote }) => {
-    const from = quote === null || quote === '' ? -1 : text.indexOf(quote);
-    return from < 0 || quote === null ? [] : [{ id, from, to: from + quote.length }];
-  });
-  const cuts = [...new Set([0, text.length, ...quoted.flatMap(({ from, to }) => [from, to])])].sort((a, b) => a - b);
-  return cuts.slice(1).map((to, i) => {
-    const from = cuts[i] ?? 0;
-    const around = quoted.filter((quote) => quote.from <= from && quote.to >= to);
-    return { text: text.slice(from, to), facts: around.map(({ id }) => id) };
-  });
-}

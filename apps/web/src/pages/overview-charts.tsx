@@ -1,8 +1,8 @@
 import type { Operations } from '@slowwave/sdk';
 import { useState } from 'react';
-import { Bars } from '../../ui/bars.tsx';
-import { DAY_MS, MEASURES, type Measure, measured, money, utcDay, whole } from '../../ui/figures.tsx';
-import { Choice } from '../../ui/filters.tsx';
+import { Bars } from '../ui/bars.tsx';
+import { DAY_MS, MEASURES, type Measure, measured, money, utcDay, whole } from '../ui/figures.tsx';
+import { Choice } from '../ui/filters.tsx';
 
 type Overview = Operations['GET /v1/overview']['answer'];
 type Used = Overview['usage'][number];

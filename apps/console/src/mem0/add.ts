@@ -12,7 +12,7 @@ import {
 import { type App, type FastifyRequest, problem } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
-import { Ids, idsIn, mem0Page, momentOf, PageFields, sent } from './fields.ts';
+import { Ids, idsIn, mem0Page, momentOf, PageFields, sent } from './format.ts';
 import { ownerIn } from './owners.ts';
 import { CustomCategories, namesOf } from './project.ts';
 

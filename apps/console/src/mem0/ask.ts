@@ -9,7 +9,7 @@ import {
   report,
   USER_HEADER,
 } from '@slowwave/http';
-import { type Json, queryText } from './fields.ts';
+import { type Json, queryText } from './format.ts';
 
 /** A request to our own API. */
 interface Call {

@@ -3,6 +3,8 @@ import { localIsoOf, writtenOffset } from '@slowwave/engine';
 import { problem } from '@slowwave/http';
 import { z } from 'zod';
 
+// What mem0's clients send.
+
 /** The ids in mem0's bodies; null is the same as omitted. */
 export const Ids = {
   user_id: z.string().nullish(),
@@ -101,6 +103,8 @@ export const queryText = (query: Readonly<Record<string, string | number | undef
 
 /** The path of a memory in our own API. */
 export const memoryPath = (id: string): string => `/v1/memories/${encodeURIComponent(id)}`;
+
+// What they get.
 
 /** One of our memories; it has at most one category, in a list as in mem0. */
 export const mem0Memory = (memory: MemoryView & { readonly score?: number }) => ({

@@ -25,7 +25,7 @@ import {
   PageFields,
   queryText,
   sent,
-} from './fields.ts';
+} from './format.ts';
 import {
   EVERYBODY,
   hasOwner,

@@ -2,7 +2,7 @@ import type { MemoryView, UsedIdView, UserView } from '@slowwave/contracts';
 import { FilterError, readFilter, type Scope, scopeFromFilter } from '@slowwave/engine';
 import { countMore, type FastifyRequest, principalOf, problem } from '@slowwave/http';
 import { type Ask, everything, PAGE, pageOf } from './ask.ts';
-import { type Json, momentOf } from './fields.ts';
+import { type Json, momentOf } from './format.ts';
 
 /**
  * Whose memories a filter of mem0's is about. mem0 stores users, agents and runs apart, so its filters name several owners at

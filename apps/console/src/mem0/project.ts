@@ -2,7 +2,7 @@ import type { SettingsView, WebhookList, WebhookView, WebhookWithSecret } from '
 import { type App, requestTenant } from '@slowwave/http';
 import { z } from 'zod';
 import { type Ask, unsupported } from './ask.ts';
-import { sent } from './fields.ts';
+import { sent } from './format.ts';
 
 /** Names with their descriptions. */
 export const CustomCategories = z.array(z.record(z.string(), z.unknown()));

@@ -14,7 +14,7 @@ import {
   momentOf,
   SIZE_USUAL,
   sent,
-} from './fields.ts';
+} from './format.ts';
 import { hasOwner, LISTED_MAX, memoriesOf, ownersIn, type Scoped, searchedOwners } from './owners.ts';
 
 /** The owner may be named beside the filters or in them. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { overviewOfCells, UnansweredError } from '@slowwave/adapters/cells';
-import { TenantName } from '@slowwave/contracts';
+import { type CallerView, TenantName } from '@slowwave/contracts';
 import { type Owner, ownerBitsIn, ownerKeyOf, type TenantId } from '@slowwave/engine';
 import { type Cell, isLost } from '@slowwave/engine/cells';
 import { operatorsOnly, problem } from '@slowwave/http';
@@ -27,7 +27,7 @@ import {
   type Routing,
   type Sender,
 } from './send.ts';
-import { type Caller, noCells } from './tenants.ts';
+import { noCells } from './tenants.ts';
 import type { Watched } from './watch.ts';
 
 /** Finds the cell of a request and returns its answer. */
@@ -135,7 +135,7 @@ async function cellsOf({ caller, watched, directory, ask }: Going): Promise<Made
   };
 }
 
-const ofBoundKey = ({ user_id }: Caller): Owner | null => (user_id === null ? null : { kind: 'user', id: user_id });
+const ofBoundKey = ({ user_id }: CallerView): Owner | null => (user_id === null ? null : { kind: 'user', id: user_id });
 
 const tenantOfBundle = (going: Going, route: RouteClass): string =>
   route.to === 'owner' && route.named === 'bundled' ? (tenantNamed(going) ?? 'default') : going.caller.tenant;

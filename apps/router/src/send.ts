@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type AskCell, UnansweredError } from '@slowwave/adapters/cells';
+import type { CallerView } from '@slowwave/contracts';
 import type { Tools } from '@slowwave/engine';
 import type { Cell, CellDirectory } from '@slowwave/engine/cells';
 import { Agent, type Dispatcher } from 'undici';
-import type { Caller, Tenants } from './tenants.ts';
+import type { Tenants } from './tenants.ts';
 import type { Watched } from './watch.ts';
 
 /** A request that has arrived as a whole: it may have to be sent again. */
@@ -124,7 +125,7 @@ export interface Made {
 /** A request on its way. */
 export interface Going extends RouteDeps {
   readonly asked: Asked;
-  readonly caller: Caller;
+  readonly caller: CallerView;
   /** Sends it to a cell that knows what the tenant has in common. */
   to(cell: Cell, change?: Parameters<Sender['send']>[2]): Promise<Answer>;
 }

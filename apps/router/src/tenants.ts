@@ -15,8 +15,6 @@ import { problem } from '@slowwave/http';
 import { type Answer, type Asked, answerOrSilence, type Sender } from './send.ts';
 import { type Repeated, repeatedly } from './watch.ts';
 
-export type Caller = CallerView;
-
 interface TenantDeps {
   readonly book: DirectoryBook;
   readonly directory: CellDirectory;
@@ -30,7 +28,7 @@ interface TenantDeps {
 /** Whose requests come, and what of a tenant the cells have to know before they get one of its. */
 export interface Tenants {
   /** Who sends a request; or the answer of a cell that refuses it. */
-  callerOf(asked: Asked): Promise<{ readonly caller: Caller } | { readonly refusal: Answer }>;
+  callerOf(asked: Asked): Promise<{ readonly caller: CallerView } | { readonly refusal: Answer }>;
   /** Brings a cell up to date with what a tenant has in common. Until it is, it gets nothing of the tenant. */
   bringUpToDate(tenant: string, cell: string): Promise<void>;
   /** Changes what a tenant has in common, and then all its copies. */
@@ -52,7 +50,7 @@ const BY = ['authorization', 'cookie', 'origin', 'sec-fetch-site', 'host'] as co
 
 export function openTenants(deps: TenantDeps): Tenants {
   const { book, directory, refresh, tools } = deps;
-  const callers = new Map<string, { readonly caller: Caller; readonly until: number }>();
+  const callers = new Map<string, { readonly caller: CallerView; readonly until: number }>();
   const shares = sharesOf(deps);
   const copies = copiesOf(deps, shares);
   const homeOf = (tenant: string): TenantPlace => {
@@ -129,7 +127,7 @@ export const noCells = () =>
 async function lookUp(
   { book, sender }: TenantDeps,
   asked: Asked,
-): Promise<{ readonly caller: Caller } | { readonly refusal: Answer }> {
+): Promise<{ readonly caller: CallerView } | { readonly refusal: Answer }> {
   let [refusal, silent]: [Answer | null, UnansweredError | null] = [null, null];
   for (const cell of book.cells()) {
     const who = { method: 'GET', url: '/v1/cell/caller', body: Buffer.alloc(0) };
@@ -140,7 +138,7 @@ async function lookUp(
     }
     if (answer.statusCode === 200) {
       await refusal?.body.dump();
-      return { caller: (await answer.body.json()) as Caller };
+      return { caller: (await answer.body.json()) as CallerView };
     }
     await refusal?.body.dump();
     refusal = answer;

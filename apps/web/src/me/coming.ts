@@ -144,6 +144,8 @@ function keepOpen(way: Slowwave, token: string): void {
   }, RENEWED_EVERY_MS);
 }
 
+// How people are told of errors and times.
+
 /** What the codes of the server mean to somebody who knows nothing of it. */
 const MEANINGS: Readonly<Record<string, string>> = {
   sign_in_again:

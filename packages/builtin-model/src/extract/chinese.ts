@@ -74,6 +74,7 @@ function readClause(clause: string, state: { readonly today: Day; readonly subje
   if (own.length > 0) return { found: own, subject: SELF };
   return { found: ofSelf(dated, { plain: subject.kind === 'unsaid' }), subject };
 }
+
 const SELF: Subject = { kind: 'self' };
 
 const RELATIVE = new RegExp(`^(?:我们?|咱们?)(?:的|家的?)?(${CHINESE_RELATION})(?!过敏)(?!和我)`, 'u');

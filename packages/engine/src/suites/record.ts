@@ -14,15 +14,7 @@ import { heldInLife } from '../replays/result.ts';
 import { claimsOf, plainOf } from '../text/claims.ts';
 import { estimateTokens, normaliseText } from '../text/normalise.ts';
 import { terms } from '../text/terms.ts';
-import {
-  hasFacts,
-  isWithheld,
-  type JsonObject,
-  type LaneId,
-  type Millis,
-  type Owner,
-  type TenantId,
-} from '../words.ts';
+import { hasFacts, isWithheld, type LaneId, type Millis, type Owner, type TenantId } from '../words.ts';
 import {
   type CaseBatch,
   type CaseContent,
@@ -77,14 +69,12 @@ export async function recordSuite(deps: Deps, asked: RecordAsked): Promise<Recor
   const suite: Suite = { id, tenant, name, origin: 'production', masked, margins: {}, createdAt: tools.now() };
   const cases = chosen.map(({ owner, lane, content }, place): Omit<SuiteCase, 'suiteId'> => {
     const stored = storedContent(content);
-    return { id: tools.id('sca'), place, owner, lane, content: masked ? maskedContent(stored) : stored };
+    // Every text in it, quotes and messages alike, so that what stood in them still does.
+    return { id: tools.id('sca'), place, owner, lane, content: masked ? metadataKept(stored) : stored };
   });
   const isCreated = await ledger.suites.create(suite, cases);
   return isCreated ? { kind: 'recorded', suite, cases: cases.length } : { kind: 'name_taken' };
 }
-
-/** Every text in it, quotes and messages alike, so that what stood in them still does. */
-const maskedContent = (content: JsonObject): JsonObject => metadataKept(content);
 
 /** The same name takes the same owners. */
 async function ownersByHash({ ledger, tools }: Deps, { tenant, name }: RecordAsked): Promise<readonly Owner[]> {

@@ -42,7 +42,7 @@ import { routesOf } from './deps.ts';
 const route = routesOf('keys');
 const auditRoute = routesOf('audit');
 
-/** API keys. */
+/** API keys, and the log of what was done with them. */
 export const keyRoutes = [
   route('POST /v1/keys', {
     id: 'postKey',

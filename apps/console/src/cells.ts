@@ -59,7 +59,7 @@ export const callerRoute = route('GET /v1/cell/caller', {
   },
 });
 
-/** What the directory tells a cell, and how owners leave it. */
+/** What the directory tells a cell, what tenants have in common with others, and how owners come and go. */
 export const cellRoutes = [
   route('GET /v1/cells', {
     id: 'listCells',

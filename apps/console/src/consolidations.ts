@@ -56,7 +56,7 @@ import { namedIn, refuseModels, refuseUnusable, triedFrom } from './settings.ts'
 
 const route = routesOf('manage');
 
-/** What consolidations read, decided and changed, and previews. */
+/** What consolidations read, decided and changed, also of the graph, and previews. */
 export const consolidationRoutes = [
   route('GET /v1/consolidations', {
     id: 'listConsolidations',

@@ -54,7 +54,7 @@ import { refusePaused } from './subjects.ts';
 
 const route = routesOf('manage');
 
-/** Memories written, changed, restored and deleted by a request. */
+/** Memories written, changed, rated, restored and deleted by a request. */
 export const memoryRoutes = [
   route('POST /v1/memories', {
     id: 'postMemory',

@@ -79,7 +79,7 @@ import { routesOf, type SearchDeps } from './deps.ts';
 
 const route = routesOf('memories');
 
-/** Reading the ledger without a query. */
+/** Reading the ledger without a query: memories, who has some or was named with them, and counts. */
 export const memoryRoutes = [
   route('GET /v1/memories', {
     id: 'listMemories',

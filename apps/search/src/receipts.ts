@@ -88,6 +88,7 @@ export function refuseUntraced(request: FastifyRequest, { receipt }: Pick<Answer
   );
 }
 
+/** What answers told, and what they led to. */
 export const receiptRoutes = [
   route('GET /v1/receipts/:id', {
     id: 'getReceipt',

@@ -15,6 +15,128 @@ import {
   type TrailStore,
 } from '@slowwave/engine';
 
+/** What somebody asked for, as the shell of the HTTP apps reports it. */
+interface Request {
+  readonly tenant: string;
+  readonly by: string;
+  readonly session: boolean;
+  readonly action: string;
+  readonly subject: NewTrailEntry['subject'];
+  readonly status: number;
+  readonly code: string | null;
+  readonly requestId: string;
+  readonly tookMs: number;
+}
+
+export interface AuditLog {
+  readonly what: 'changes' | 'all';
+  record(request: Request): void;
+  close(): Promise<void>;
+}
+
+interface AuditOptions {
+  readonly what: 'changes' | 'all';
+  readonly ledger: { readonly id: string; readonly trail: Pick<TrailStore, 'append'> };
+  readonly tools: Tools;
+  readonly log: Log;
+  counted(outcome: 'written' | 'lost', count: number): void;
+  readonly gatherMs?: number;
+}
+
+/** The audit log of one process: gathers what is recorded, and writes it to the ledger beside everything else. */
+export function auditLog({ what, ledger, tools, ...how }: AuditOptions): AuditLog {
+  const withHash = (entry: WaitingEntry): NewTrailEntry => {
+    const { tenant, subject } = entry;
+    const owner = isOwner(subject) ? subject : null;
+    return { ...entry, ownerHash: owner && ownerHashOf(tools, { ledgerId: ledger.id, tenant, owner }) };
+  };
+  const waiting = writtenBeside<WaitingEntry>({
+    ...how,
+    ...WORDS,
+    append: (entries) => ledger.trail.append(entries.map(withHash)),
+  });
+  return {
+    what,
+    record: ({ tookMs, tenant, ...request }) =>
+      waiting.push({
+        ...request,
+        tenant: tenant as TenantId,
+        id: isPost(request) ? idOfPost(request.subject?.id ?? '') : tools.id('aud'),
+        at: Math.round(tools.now() - tookMs),
+      }),
+    close: waiting.close,
+  };
+}
+
+type WaitingEntry = Omit<NewTrailEntry, 'ownerHash'>;
+
+const OWNERS: ReadonlySet<string> = new Set(['user', 'agent', 'run'] satisfies Owner['kind'][]);
+
+const isOwner = (subject: NewTrailEntry['subject']): subject is Owner => subject !== null && OWNERS.has(subject.kind);
+
+const WORDS = { waits: 'the audit log is waiting for the ledger', lost: 'audit log entries are lost' } as const;
+
+/** What an answer told, as the route that gave it reports it. */
+type Answered = Omit<NewReceipt, 'id' | 'at'>;
+
+export interface Receipts {
+  /** The id under which an answer will be found; null: it will not. Returns at once; never throws. */
+  note(answered: Answered): string | null;
+  close(): Promise<void>;
+}
+
+interface ReceiptOptions {
+  readonly ledger: { readonly receipts: Pick<ReceiptStore, 'append'> };
+  readonly tools: Tools;
+  readonly log: Log;
+  counted(outcome: 'written' | 'omitted' | 'lost', count: number): void;
+  readonly gatherMs?: number;
+}
+
+/** The receipts of one process: gathered, and written to the ledger beside the answers they are of. */
+export function receiptsOf({ ledger, tools, log, counted, gatherMs }: ReceiptOptions): Receipts {
+  const mayKeep = besideRate(tools);
+  const waiting = writtenBeside<NewReceipt>({
+    ...{ log, counted, gatherMs, waits: 'receipts are waiting for the ledger', lost: 'receipts are lost' },
+    append: (receipts) => ledger.receipts.append(receipts),
+    groupOf: ({ lane }) => lane,
+  });
+  return {
+    note: (answered) => {
+      if (!mayKeep()) {
+        counted('omitted', 1);
+        return null;
+      }
+      // Before it waits: of questions as they were asked a full queue would hold hundreds of MB.
+      const receipt = { ...kept(answered), id: tools.id('rcp', ownerBitsOfLane(answered.lane)), at: tools.now() };
+      return waiting.push(receipt) ? receipt.id : null;
+    },
+    close: waiting.close,
+  };
+}
+
+/** Writes a second of one process, on average: of receipts these are up to 700 MB a day. */
+export const PER_SECOND = 20;
+/** How many there may be at once. */
+export const AT_ONCE = 200;
+
+const SECOND_MS = 1_000;
+
+/** Whether one more of what answers have written beside them is within the rate: receipts, and what conversations were told. */
+export function besideRate({ now }: Pick<Tools, 'now'>): () => boolean {
+  let left = AT_ONCE;
+  let last = now();
+  return () => {
+    const at = now();
+    // A clock that is set back brings nothing.
+    left = Math.min(AT_ONCE, left + (Math.max(0, at - last) / SECOND_MS) * PER_SECOND);
+    last = at;
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
+}
+
 /** How long something waits for others to be written with it, in ms. */
 const GATHER_MS = 200;
 /** So many are written at a time: a millisecond of the ledger's one writer. */
@@ -148,125 +270,3 @@ function reporting(log: Log) {
 }
 
 const isPassing = (error: unknown): boolean => !(error instanceof EngineError) || error.retryable;
-
-/** What somebody asked for, as the shell of the HTTP apps reports it. */
-interface Request {
-  readonly tenant: string;
-  readonly by: string;
-  readonly session: boolean;
-  readonly action: string;
-  readonly subject: NewTrailEntry['subject'];
-  readonly status: number;
-  readonly code: string | null;
-  readonly requestId: string;
-  readonly tookMs: number;
-}
-
-export interface AuditLog {
-  readonly what: 'changes' | 'all';
-  record(request: Request): void;
-  close(): Promise<void>;
-}
-
-interface AuditOptions {
-  readonly what: 'changes' | 'all';
-  readonly ledger: { readonly id: string; readonly trail: Pick<TrailStore, 'append'> };
-  readonly tools: Tools;
-  readonly log: Log;
-  counted(outcome: 'written' | 'lost', count: number): void;
-  readonly gatherMs?: number;
-}
-
-/** The audit log of one process: gathers what is recorded, and writes it to the ledger beside everything else. */
-export function auditLog({ what, ledger, tools, ...how }: AuditOptions): AuditLog {
-  const withHash = (entry: WaitingEntry): NewTrailEntry => {
-    const { tenant, subject } = entry;
-    const owner = isOwner(subject) ? subject : null;
-    return { ...entry, ownerHash: owner && ownerHashOf(tools, { ledgerId: ledger.id, tenant, owner }) };
-  };
-  const waiting = writtenBeside<WaitingEntry>({
-    ...how,
-    ...WORDS,
-    append: (entries) => ledger.trail.append(entries.map(withHash)),
-  });
-  return {
-    what,
-    record: ({ tookMs, tenant, ...request }) =>
-      waiting.push({
-        ...request,
-        tenant: tenant as TenantId,
-        id: isPost(request) ? idOfPost(request.subject?.id ?? '') : tools.id('aud'),
-        at: Math.round(tools.now() - tookMs),
-      }),
-    close: waiting.close,
-  };
-}
-
-type WaitingEntry = Omit<NewTrailEntry, 'ownerHash'>;
-
-const OWNERS: ReadonlySet<string> = new Set(['user', 'agent', 'run'] satisfies Owner['kind'][]);
-
-const isOwner = (subject: NewTrailEntry['subject']): subject is Owner => subject !== null && OWNERS.has(subject.kind);
-
-const WORDS = { waits: 'the audit log is waiting for the ledger', lost: 'audit log entries are lost' } as const;
-
-/** What an answer told, as the route that gave it reports it. */
-type Answered = Omit<NewReceipt, 'id' | 'at'>;
-
-export interface Receipts {
-  /** The id under which an answer will be found; null: it will not. Returns at once; never throws. */
-  note(answered: Answered): string | null;
-  close(): Promise<void>;
-}
-
-interface ReceiptOptions {
-  readonly ledger: { readonly receipts: Pick<ReceiptStore, 'append'> };
-  readonly tools: Tools;
-  readonly log: Log;
-  counted(outcome: 'written' | 'omitted' | 'lost', count: number): void;
-  readonly gatherMs?: number;
-}
-
-/** The receipts of one process: gathered, and written to the ledger beside the answers they are of. */
-export function receiptsOf({ ledger, tools, log, counted, gatherMs }: ReceiptOptions): Receipts {
-  const mayKeep = besideRate(tools);
-  const waiting = writtenBeside<NewReceipt>({
-    ...{ log, counted, gatherMs, waits: 'receipts are waiting for the ledger', lost: 'receipts are lost' },
-    append: (receipts) => ledger.receipts.append(receipts),
-    groupOf: ({ lane }) => lane,
-  });
-  return {
-    note: (answered) => {
-      if (!mayKeep()) {
-        counted('omitted', 1);
-        return null;
-      }
-      // Before it waits: of questions as they were asked a full queue would hold hundreds of MB.
-      const receipt = { ...kept(answered), id: tools.id('rcp', ownerBitsOfLane(answered.lane)), at: tools.now() };
-      return waiting.push(receipt) ? receipt.id : null;
-    },
-    close: waiting.close,
-  };
-}
-
-/** Writes a second of one process, on average: of receipts these are up to 700 MB a day. */
-export const PER_SECOND = 20;
-/** How many there may be at once. */
-export const AT_ONCE = 200;
-
-const SECOND_MS = 1_000;
-
-/** Whether one more of what answers have written beside them is within the rate: receipts, and what conversations were told. */
-export function besideRate({ now }: Pick<Tools, 'now'>): () => boolean {
-  let left = AT_ONCE;
-  let last = now();
-  return () => {
-    const at = now();
-    // A clock that is set back brings nothing.
-    left = Math.min(AT_ONCE, left + (Math.max(0, at - last) / SECOND_MS) * PER_SECOND);
-    last = at;
-    if (left < 1) return false;
-    left -= 1;
-    return true;
-  };
-}

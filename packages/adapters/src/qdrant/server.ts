@@ -26,6 +26,39 @@ export interface QdrantServer {
   close(): void;
 }
 
+export interface QdrantOptions {
+  /** Where the server is. A path is kept: a proxy may serve it there. */
+  readonly url: string;
+  readonly apiKey: string | null;
+  readonly dimensions: number;
+  /** Names the vector space: vectors of two fingerprints never share a collection. */
+  readonly fingerprint: string;
+  readonly log: Log;
+  /** The name of the index on its server, for several installations on one; the names of its collections begin with it. */
+  readonly alias?: string;
+  readonly quantized?: boolean;
+  readonly onDisk?: boolean;
+  /** Over so many common shards tenants are spread, so that large ones can have their own; 0: the server shards as it does by itself. */
+  readonly shards?: number;
+}
+
+const ALIAS = 'slowwave';
+
+interface Connected {
+  readonly server: QdrantServer;
+  readonly keeping: Keeping;
+  readonly abilities: Abilities;
+}
+
+/** The server of the options, known to answer and to be new enough. */
+export async function connected(options: QdrantOptions): Promise<Connected> {
+  const { alias = ALIAS, quantized = false, onDisk = false, shards = 0, dimensions, fingerprint } = options;
+  const server = connectQdrant(options);
+  const { version } = await server.call((client) => client.versionInfo());
+  const keeping = { names: namesOf({ alias, dimensions, fingerprint, shards }), dimensions, quantized, onDisk };
+  return { server, keeping, abilities: abilitiesOf(version, server.place) };
+}
+
 function connectQdrant({ url, apiKey }: { url: string; apiKey: string | null }): QdrantServer {
   const { place, ...address } = addressOf(url);
   const client = (timeout: number): QdrantClient =>
@@ -87,39 +120,6 @@ function closedError(place: string): EngineError {
     code: 'index_unavailable',
     retryable: true,
   });
-}
-
-export interface QdrantOptions {
-  /** Where the server is. A path is kept: a proxy may serve it there. */
-  readonly url: string;
-  readonly apiKey: string | null;
-  readonly dimensions: number;
-  /** Names the vector space: vectors of two fingerprints never share a collection. */
-  readonly fingerprint: string;
-  readonly log: Log;
-  /** The name of the index on its server, for several installations on one; the names of its collections begin with it. */
-  readonly alias?: string;
-  readonly quantized?: boolean;
-  readonly onDisk?: boolean;
-  /** Over so many common shards tenants are spread, so that large ones can have their own; 0: the server shards as it does by itself. */
-  readonly shards?: number;
-}
-
-const ALIAS = 'slowwave';
-
-interface Connected {
-  readonly server: QdrantServer;
-  readonly keeping: Keeping;
-  readonly abilities: Abilities;
-}
-
-/** The server of the options, known to answer and to be new enough. */
-export async function connected(options: QdrantOptions): Promise<Connected> {
-  const { alias = ALIAS, quantized = false, onDisk = false, shards = 0, dimensions, fingerprint } = options;
-  const server = connectQdrant(options);
-  const { version } = await server.call((client) => client.versionInfo());
-  const keeping = { names: namesOf({ alias, dimensions, fingerprint, shards }), dimensions, quantized, onDisk };
-  return { server, keeping, abilities: abilitiesOf(version, server.place) };
 }
 
 /** Where a server is, as its client takes it. */

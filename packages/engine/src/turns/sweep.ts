@@ -6,8 +6,36 @@ import type { LaneId, Millis } from '../words.ts';
 
 /** Lanes looked at in one pass; the next pass, a second later, goes on with those after them. */
 const LANES_MAX = 1_000;
-/** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
-const BACKFILL_PATIENCE_MS = 10 * 60_000;
+
+/**
+ * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
+ * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
+ * thousands of due lanes of one tenant hide nobody else's. Answers with how many turns it scheduled.
+ */
+export function laneSweep(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+): () => Promise<number> {
+  let after: DueMark | undefined;
+  let nudged = NOBODY_NUDGED;
+  const mindClock = clockMinder(ledger);
+  let nudging = new Map<LaneId, number>();
+  const listen = listener(schedule);
+  return async () => {
+    const now = tools.now();
+    await mindClock(now);
+    const due = await ledger.lanes.due(now, LANES_MAX, after);
+    after = due.length < LANES_MAX ? undefined : due.at(-1);
+    const known = await listen(due, now);
+    const missing = await missingOf(known, { ledger, now, nudged });
+    await schedule.nudge(missing);
+    for (const { lane, generation } of missing) nudging.set(lane, generation);
+    // All due lanes were looked at: who is missing the next time was nudged in vain.
+    if (after === undefined) [nudged, nudging] = [nudging, new Map()];
+    await hurryOldest(schedule, known, now);
+    return missing.length;
+  };
+}
 
 interface Known {
   readonly turn: Nudge;
@@ -87,45 +115,6 @@ const isFresh = (last: Heard | undefined, { generation }: Nudge, now: Millis): b
   (last.state === 'scheduled' || last.state === 'active') &&
   Math.abs(now - last.at) < HEARD_MS;
 
-/**
- * Finds due lanes the queue does not know of: after a nudge that was lost, a queue that was wiped, or a job that ended
- * without its lane moving on. Selects from the ledger alone. Every pass begins where the one before ended, so that
- * thousands of due lanes of one tenant hide nobody else's. Answers with how many turns it scheduled.
- */
-export function laneSweep(
-  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
-  schedule: Schedule,
-): () => Promise<number> {
-  let after: DueMark | undefined;
-  let nudged = NOBODY_NUDGED;
-  const mindClock = clockMinder(ledger);
-  let nudging = new Map<LaneId, number>();
-  const listen = listener(schedule);
-  return async () => {
-    const now = tools.now();
-    await mindClock(now);
-    const due = await ledger.lanes.due(now, LANES_MAX, after);
-    after = due.length < LANES_MAX ? undefined : due.at(-1);
-    const known = await listen(due, now);
-    const missing = await missingOf(known, { ledger, now, nudged });
-    await schedule.nudge(missing);
-    for (const { lane, generation } of missing) nudging.set(lane, generation);
-    // All due lanes were looked at: who is missing the next time was nudged in vain.
-    if (after === undefined) [nudged, nudging] = [nudging, new Map()];
-    await hurryOldest(schedule, known, now);
-    return missing.length;
-  };
-}
-
-/** The turns that the queue has no job for, in the generation under which it hears of them. */
-async function missingTurns(
-  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
-  schedule: Schedule,
-  turns: readonly Nudge[],
-): Promise<Nudge[]> {
-  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), nudged: NOBODY_NUDGED });
-}
-
 async function askAbout(schedule: Schedule, turns: readonly Nudge[]): Promise<readonly Known[]> {
   const states = await schedule.statesOf(turns);
   return turns.map((turn, i) => ({ turn, state: states[i] ?? 'absent' }));
@@ -152,6 +141,9 @@ function isDeaf({ turn, state }: Known, { now, nudged }: Now): boolean {
   if (state === 'absent') return nudged.get(turn.lane) === turn.generation;
   return state === 'finished' || (state === 'asleep' && turn.dueAt <= now);
 }
+
+/** How long backfill waits for a moment without live work. After that it gets a small share of the workers. */
+const BACKFILL_PATIENCE_MS = 10 * 60_000;
 
 /** One turn a pass: enough that backfill moves on while live work never ends, too little for anybody to notice. */
 async function hurryOldest(schedule: Schedule, known: readonly Known[], now: number): Promise<void> {
@@ -188,4 +180,13 @@ export async function rebuildQueue(
     onProgress(rebuilt);
   }
   return rebuilt;
+}
+
+/** The turns that the queue has no job for, in the generation under which it hears of them. */
+async function missingTurns(
+  { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
+  schedule: Schedule,
+  turns: readonly Nudge[],
+): Promise<Nudge[]> {
+  return missingOf(await askAbout(schedule, turns), { ledger, now: tools.now(), nudged: NOBODY_NUDGED });
 }

@@ -5,6 +5,44 @@ import { packShown, type ShownParts, ShownRow } from './packed-shown.ts';
 import { FLOAT, FLOATS, ID_LISTS, NUMBERS_AT, padded, scaleOf, WORD } from './record.ts';
 import { segmentOf } from './stored-point.ts';
 
+/** Points of one owner that are kept together: as many as a block has, or one that is loose. */
+export interface PackedRow {
+  /** The last change of any of them. */
+  readonly change: number;
+  /** See heads.ts. */
+  readonly heads: Uint8Array;
+  /** See packed-shown.ts. */
+  readonly shown: Uint8Array;
+  /** See packRecords. */
+  readonly records: Uint8Array;
+}
+
+/** All that is kept of a point. */
+export interface KeptPoint {
+  readonly head: Head;
+  /** null: it is withdrawn. */
+  readonly said: { readonly record: Uint8Array; readonly parts: ShownParts } | null;
+}
+
+/** Points as a row has them. */
+export const inOrder = (points: ReadonlyMap<number, KeptPoint>): KeptPoint[] =>
+  [...points.values()].sort((one, other) => one.head.slot - other.head.slot);
+
+/** Points in the order of their slots, from a first one on. */
+export function packRow(points: readonly KeptPoint[], first: number): PackedRow {
+  const change = points.reduce((last, { head }) => Math.max(last, head.change), 0);
+  const said = points.flatMap(({ head, said }) => (said === null ? [] : [{ ...said, ...head }]));
+  return {
+    change,
+    heads: packHeads(
+      points.map(({ head }) => head),
+      { first, change },
+    ),
+    shown: packShown(said, first),
+    records: packRecords(said.map(({ record }) => record)),
+  };
+}
+
 /**
  * Records as they are kept, without what their heads say (heads.ts): the same when they are read, byte for byte, in as few bytes as they
  * need. What several have in common is there once: words, ids, and vectors, since people say the same again.
@@ -249,44 +287,6 @@ function putVector(out: ByteWriter, { how, begin, scale, missed, step, squares }
   if ((how & ROUNDED) === 0) out.number(squares);
   else for (const float of [scale, missed]) out.float(float);
   out.bytes(all.subarray(begin + NUMBERS_AT));
-}
-
-/** Points of one owner that are kept together: as many as a block has, or one that is loose. */
-export interface PackedRow {
-  /** The last change of any of them. */
-  readonly change: number;
-  /** See heads.ts. */
-  readonly heads: Uint8Array;
-  /** See packed-shown.ts. */
-  readonly shown: Uint8Array;
-  /** See packRecords. */
-  readonly records: Uint8Array;
-}
-
-/** All that is kept of a point. */
-export interface KeptPoint {
-  readonly head: Head;
-  /** null: it is withdrawn. */
-  readonly said: { readonly record: Uint8Array; readonly parts: ShownParts } | null;
-}
-
-/** Points as a row has them. */
-export const inOrder = (points: ReadonlyMap<number, KeptPoint>): KeptPoint[] =>
-  [...points.values()].sort((one, other) => one.head.slot - other.head.slot);
-
-/** Points in the order of their slots, from a first one on. */
-export function packRow(points: readonly KeptPoint[], first: number): PackedRow {
-  const change = points.reduce((last, { head }) => Math.max(last, head.change), 0);
-  const said = points.flatMap(({ head, said }) => (said === null ? [] : [{ ...said, ...head }]));
-  return {
-    change,
-    heads: packHeads(
-      points.map(({ head }) => head),
-      { first, change },
-    ),
-    shown: packShown(said, first),
-    records: packRecords(said.map(({ record }) => record)),
-  };
 }
 
 export function pointsIn(row: PackedRow, first: number): KeptPoint[] {

@@ -36,12 +36,6 @@ export const NEAR_HASHED: NearThresholds = { vector: 0.12, keyword: 0.2, pair: 0
  */
 export const NEAR_LEARNT: NearThresholds = { vector: 0.3, keyword: 0.5, pair: 0.35, overlap: 0.1 };
 
-/** How the vectors of the configured embedder read, as long as nobody has measured it. */
-const uncalibrated = ({ embeddingModel }: Config): Reading =>
-  embeddingModel === null
-    ? { vectors: () => HASHED, near: () => NEAR_HASHED }
-    : { vectors: () => LEARNT, near: () => NEAR_LEARNT };
-
 /** What is known of an embedder may become known while the process runs. */
 interface Reading {
   vectors(): Vectors;
@@ -69,6 +63,12 @@ export const engineSettings = (config: Config, reading: Reading = uncalibrated(c
   },
   ceilings: config.ceilings,
 });
+
+/** How the vectors of the configured embedder read, as long as nobody has measured it. */
+const uncalibrated = ({ embeddingModel }: Config): Reading =>
+  embeddingModel === null
+    ? { vectors: () => HASHED, near: () => NEAR_HASHED }
+    : { vectors: () => LEARNT, near: () => NEAR_LEARNT };
 
 /** What a process runs on, as anybody may know it at /healthz: kinds, and nothing of where they are. */
 export const kindsOf = (config: Config): Record<string, string> => ({

@@ -133,15 +133,6 @@ const MODEL_TIMEOUT_MS = 60_000;
 /** Of that time, how often locks are renewed, and how often the jobs of dead workers are looked for. */
 const QUARTER = 4;
 
-const optionsOf = (takeOverMs: number, locks: LockKeeper | undefined): SharedWorkerOptions => ({
-  lockDuration: takeOverMs,
-  skipLockRenewal: locks !== undefined,
-  lockRenewTime: takeOverMs / QUARTER,
-  stalledInterval: takeOverMs / QUARTER,
-  // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
-  maxStalledCount: 5,
-});
-
 /** Starts taking due jobs of a queue. Waits for a server that is away, and recovers when it comes back. */
 function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<Handler>): JobWorker {
   const { connection, handler, log, takeOverMs = TAKE_OVER_MS, modelTimeoutMs = MODEL_TIMEOUT_MS, locks } = options;
@@ -185,6 +176,15 @@ function startJobWorker<Handler>(options: JobWorkerOptions<Handler>, kind: Kind<
     },
   };
 }
+
+const optionsOf = (takeOverMs: number, locks: LockKeeper | undefined): SharedWorkerOptions => ({
+  lockDuration: takeOverMs,
+  skipLockRenewal: locks !== undefined,
+  lockRenewTime: takeOverMs / QUARTER,
+  stalledInterval: takeOverMs / QUARTER,
+  // A worker that is killed during a deployment is no sign of a bad job; a job that kills its worker five times is.
+  maxStalledCount: 5,
+});
 
 /** A process that was busy for long between taking a job and beginning it may have lost it: then it is left to whoever has it. */
 async function stillOurs(job: Job, token: string | undefined, takeOverMs: number): Promise<void> {

@@ -2,16 +2,6 @@ import type { LaneId, MemoryChange, Turn } from '@slowwave/engine';
 import { type LaneRow, recount, type Waiting } from './lane-life.ts';
 import { all, first, type Held, type Script, update } from './script.ts';
 
-/** The turn's lane; null when a later claim has taken it. */
-function heldBy(turn: Turn, lane: LaneRow | null): LaneRow | null {
-  const holds =
-    lane !== null &&
-    lane.tenant === turn.tenant &&
-    lane.epoch === turn.epoch &&
-    lane.consolidation_id === turn.consolidationId;
-  return holds ? lane : null;
-}
-
 /**
  * A lane, locked until the end of the transaction: by whoever changes it, its batches or its memories. Of several lanes
  * in the order of their ids, so that nobody waits in a circle. Rows may refer to the lane meanwhile.
@@ -76,7 +66,13 @@ const COUNT_WAITING = `
 
 /** The turn's lane, locked; null when a later claim has taken it. */
 export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
-  return heldBy(turn, yield* lockLane(turn.lane));
+  const lane = yield* lockLane(turn.lane);
+  const holds =
+    lane !== null &&
+    lane.tenant === turn.tenant &&
+    lane.epoch === turn.epoch &&
+    lane.consolidation_id === turn.consolidationId;
+  return holds ? lane : null;
 }
 
 /** The turn's lane for `ifHeld`: found by the turn that has it, and locked. */

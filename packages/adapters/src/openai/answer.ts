@@ -37,8 +37,6 @@ interface Choice {
 /** Why an answer has ended that was cut off because it said the same over and over. */
 const LOOP = 'loop';
 
-const brokeOff = ({ finish_reason: reason }: Choice): boolean => reason === 'length' || reason === LOOP;
-
 /** Whether a server has said how many tokens an answer took. */
 export const isCounted = (body: object): boolean => typeof (body as Completion).usage?.completion_tokens === 'number';
 
@@ -98,6 +96,8 @@ function textOf(choice: Choice, { content, called, thoughts }: Said): string {
   // What was cut off while it thought had not begun to answer.
   return !brokeOff(choice) && thoughts.includes('{') ? thoughts : content;
 }
+
+const brokeOff = ({ finish_reason: reason }: Choice): boolean => reason === 'length' || reason === LOOP;
 
 /** An event as far as servers agree on it: any field may be missing. */
 interface Chunk {

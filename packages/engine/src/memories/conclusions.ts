@@ -21,10 +21,10 @@ export const PIECES_NEEDED: Readonly<Record<Certainty, number>> = { low: 2, medi
 type MemoryOf = (id: string) => Memory | undefined;
 type Concluded = Extract<Mark, { kind: 'said' }> & { readonly details: { readonly concluded: Conclusion } };
 
-const isConcluded = (mark: Mark): mark is Concluded => mark.kind === 'said' && mark.details.concluded !== undefined;
-
 /** Whether anything of it was concluded, by what counts or has fallen. */
 export const hasConclusions = ({ timeline }: Pick<Memory, 'timeline'>): boolean => timeline.some(isConcluded);
+
+const isConcluded = (mark: Mark): mark is Concluded => mark.kind === 'said' && mark.details.concluded !== undefined;
 
 /** All memories that a memory was ever concluded from. */
 export const piecesOf = ({ timeline }: Pick<Memory, 'timeline'>): readonly string[] => [

@@ -157,26 +157,6 @@ interface Owned {
   readonly scope: Scope;
 }
 
-/** All that hold, or all that a filter is true of, slice by slice: an owner may have more than a process can hold. */
-async function* slicesOf(
-  { ledger }: Pick<WriteDeps, 'ledger'>,
-  tenant: TenantId,
-  { scope, where = null }: Wanted & Owned,
-): AsyncGenerator<readonly Memory[]> {
-  if (where === null) {
-    const ids = await ledger.memories.liveIds(tenant, scope);
-    for (const slice of portionsOf(ids, SLICE)) yield await ledger.memories.many(tenant, slice);
-    return;
-  }
-  for (let cursor: string | null = null, more = true; more; ) {
-    const asked = { scope, where, now: BEFORE_ALL };
-    const page: Paged<Memory> = await ledger.filtered.list(tenant, asked, { limit: SLICE, cursor });
-    yield page.results;
-    cursor = page.nextCursor;
-    more = cursor !== null;
-  }
-}
-
 interface RemovingAll {
   readonly wanted: Wanted & Owned;
   readonly dryRun: boolean;
@@ -199,6 +179,26 @@ async function removeAll(
     first.push(...removed.first.slice(0, named - first.length));
   }
   return { kind: unprojected ? 'unprojected' : 'written', count, first };
+}
+
+/** All that hold, or all that a filter is true of, slice by slice: an owner may have more than a process can hold. */
+async function* slicesOf(
+  { ledger }: Pick<WriteDeps, 'ledger'>,
+  tenant: TenantId,
+  { scope, where = null }: Wanted & Owned,
+): AsyncGenerator<readonly Memory[]> {
+  if (where === null) {
+    const ids = await ledger.memories.liveIds(tenant, scope);
+    for (const slice of portionsOf(ids, SLICE)) yield await ledger.memories.many(tenant, slice);
+    return;
+  }
+  for (let cursor: string | null = null, more = true; more; ) {
+    const asked = { scope, where, now: BEFORE_ALL };
+    const page: Paged<Memory> = await ledger.filtered.list(tenant, asked, { limit: SLICE, cursor });
+    yield page.results;
+    cursor = page.nextCursor;
+    more = cursor !== null;
+  }
 }
 
 /** What would go. */

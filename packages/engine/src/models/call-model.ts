@@ -37,13 +37,6 @@ export interface Called {
  */
 const ANSWER_CHARS_MAX = 1_000_000;
 
-const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
-  new EngineError(
-    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; the answer was discarded. ` +
-      'If this persists, lower the output limit or use another model.',
-    { code: 'model_output_unusable', retryable: true },
-  );
-
 /**
  * One call of the chat model. It is noted right before it is sent, and the meter learns of every call that was really asked, answered
  * or not. What failed is counted here; an answer is counted by whoever stores it.
@@ -89,6 +82,13 @@ export async function callModel(caller: Caller, call: ChatCall): Promise<Called>
     throw error;
   }
 }
+
+const tooLong = ({ text }: ChatAnswer, { name }: ChatCall): EngineError =>
+  new EngineError(
+    `expected ${name} to answer with at most ${ANSWER_CHARS_MAX} characters, got ${text.length}; the answer was discarded. ` +
+      'If this persists, lower the output limit or use another model.',
+    { code: 'model_output_unusable', retryable: true },
+  );
 
 /** Where one call stands in its book. */
 interface Entry {

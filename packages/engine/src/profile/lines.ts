@@ -24,8 +24,6 @@ export type LineResult =
   /** People have filled it. */
   | { readonly kind: 'full'; readonly lines: number };
 
-const scopeOf = ({ userId }: Whose): Scope => ({ userId, agentId: null, runId: null, appId: null });
-
 /** The profile of a user, as it is now. */
 export async function readProfile(
   { ledger, tools }: Pick<EngineDeps, 'ledger' | 'tools'>,
@@ -35,6 +33,8 @@ export async function readProfile(
   const how = { at: tools.now(), limit: PROFILE_READ };
   return profileOf(await ledger.present.profile(whose.tenant, scopeOf(whose), how), slotsOf(profileSlots));
 }
+
+const scopeOf = ({ userId }: Whose): Scope => ({ userId, agentId: null, runId: null, appId: null });
 
 /** What a person puts into a slot: what it shall say, or the memory that says it. */
 type NewLine = { readonly text: string } | { readonly memoryId: string };

@@ -15,7 +15,12 @@ import type { SuiteReport } from './report.ts';
 
 type Deps = Pick<EngineDeps, 'ledger' | 'tools'>;
 
-/** Names what decides what is remembered: equal for equal prompts, instructions and models alone. */
+/** Names what decides what is remembered in the run of a suite, as it is started now. */
+export async function decidedInRun(deps: Deps, tenant: TenantId, changes: WhatIfChanges): Promise<string> {
+  return decidedBy(deps, changedRules(await deps.ledger.settings.get(tenant), changes), changes);
+}
+
+/** Equal for equal prompts, instructions and models alone. */
 function decidedBy(
   { tools }: Pick<Deps, 'tools'>,
   rules: TenantSettings,
@@ -23,11 +28,6 @@ function decidedBy(
 ): string {
   const deciding = Object.fromEntries(DECIDING.map((name) => [name, rules[name]]));
   return tools.hash(canonical([deciding, changes.model ?? null]));
-}
-
-/** The same of the run of a suite, as it is started now. */
-export async function decidedInRun(deps: Deps, tenant: TenantId, changes: WhatIfChanges): Promise<string> {
-  return decidedBy(deps, changedRules(await deps.ledger.settings.get(tenant), changes), changes);
 }
 
 /** What is missing before settings may be taken over; null: nothing. */

@@ -298,6 +298,16 @@ const DEMONYMS = new Map(
     .split(' ')
     .flatMap((pair) => [pair.split(':') as [string, string], pair.split(':').toReversed() as [string, string]]),
 );
+
+/** Endings by which names are bent; in scripts and languages that bend them, a few letters at the end. */
+function isSameName(name: string, said: string): boolean {
+  if (name === said || name === `${said}s` || said === `${name}s`) return true;
+  if (DEMONYMS.get(name) === said || isPeopleOf(name, said) || isPeopleOf(said, name)) return true;
+  if (!/\p{Script=Cyrillic}|\p{Script=Greek}/u.test(name)) return false;
+  const shared = sharedBeginning(name, said);
+  return shared >= 3 && name.length - shared <= 3 && said.length - shared <= 3;
+}
+
 const PEOPLE = /(?:ian|an|ese|ish|ic|i|n)$/u;
 
 const isPeopleOf = (people: string, place: string): boolean => {
@@ -310,15 +320,6 @@ const isPeopleOf = (people: string, place: string): boolean => {
       stem.length >= 3 && (place === stem || (/^[aeiouy]$/u.test(place.slice(stem.length)) && place.startsWith(stem))),
   );
 };
-
-/** Endings by which names are bent; in scripts and languages that bend them, a few letters at the end. */
-function isSameName(name: string, said: string): boolean {
-  if (name === said || name === `${said}s` || said === `${name}s`) return true;
-  if (DEMONYMS.get(name) === said || isPeopleOf(name, said) || isPeopleOf(said, name)) return true;
-  if (!/\p{Script=Cyrillic}|\p{Script=Greek}/u.test(name)) return false;
-  const shared = sharedBeginning(name, said);
-  return shared >= 3 && name.length - shared <= 3 && said.length - shared <= 3;
-}
 
 /** How texts are held against what was said, and when. */
 export function heldAgainst({ words, quantities }: Pick<Words, 'words' | 'quantities'>, moments: readonly number[]) {

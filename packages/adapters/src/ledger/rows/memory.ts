@@ -53,14 +53,14 @@ interface Said {
   readonly sourceIds: readonly string[];
 }
 
+/** The details of an event that says something. */
+export const detailsFrom = (details: string, { text, sourceIds }: Said): VersionDetails =>
+  detailsOf(JSON.parse(details), { text, sourceIds });
+
 function detailsOf({ quote, ...lean }: LeanDetails, { text, sourceIds }: Said): VersionDetails {
   const said = typeof quote === 'object' ? (text ?? '').slice(quote[0], quote[0] + quote[1]) : quote;
   return withUsual({ ...lean, ...(said !== undefined && { quote: said }) }, { ...USUAL_DETAILS, sourceIds });
 }
-
-/** The details of an event that says something. */
-export const detailsFrom = (details: string, { text, sourceIds }: Said): VersionDetails =>
-  detailsOf(JSON.parse(details), { text, sourceIds });
 
 function detailsText(details: VersionDetails, { text, sourceIds }: Said): string {
   const place = details.quote === null || text === null ? -1 : text.indexOf(details.quote);

@@ -84,16 +84,6 @@ async function relationHits({ index }: GraphDeps, question: GraphQuestion): Prom
   return hits;
 }
 
-/** Those that are called nearly so. */
-async function entityHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
-  const visibility: Visibility = { kind: 'live', now: question.now };
-  const vector = await question.vector;
-  const [hits = []] = await index.search([
-    { ...askedOf(question), ...{ vector, shelf: 'entities', visibility, wide: false, limit: HITS.entities } },
-  ]);
-  return hits;
-}
-
 const askedOf = ({ tenant, owner, lane, terms }: GraphQuestion) => ({
   ...{ tenant, owner, lane, terms },
   ...{ filter: {}, where: null },
@@ -117,6 +107,16 @@ async function seedsNamed(graph: GraphStore, { text, lane }: GraphQuestion): Pro
 async function seedsBeside(deps: GraphDeps, question: GraphQuestion): Promise<readonly Seed[]> {
   const [hits, self] = await Promise.all([entityHits(deps, question), deps.ledger.graph.self(question.lane)]);
   return [...likeSeeds(hits, question.vectors), ...(self === null ? [] : [selfSeed(self, false)])];
+}
+
+/** Those that are called nearly so. */
+async function entityHits({ index }: GraphDeps, question: GraphQuestion): Promise<readonly IndexHit[]> {
+  const visibility: Visibility = { kind: 'live', now: question.now };
+  const vector = await question.vector;
+  const [hits = []] = await index.search([
+    { ...askedOf(question), ...{ vector, shelf: 'entities', visibility, wide: false, limit: HITS.entities } },
+  ]);
+  return hits;
 }
 
 interface Beginning {

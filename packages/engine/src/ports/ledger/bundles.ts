@@ -137,8 +137,6 @@ const SUM_DIGITS = 32;
 /** As Tools has it. */
 type Hash = (text: string) => string;
 
-const sumOf = (hash: Hash, before: string, text: string): string => hash(`${before}\n${text}`).slice(0, SUM_DIGITS);
-
 export interface Sealed {
   readonly line: string;
   readonly sum: string;
@@ -149,6 +147,8 @@ export function sealed(hash: Hash, before: string, text: string): Sealed {
   const sum = sumOf(hash, before, text);
   return { line: `${text.slice(0, -1)},"sum":"${sum}"}`, sum };
 }
+
+const sumOf = (hash: Hash, before: string, text: string): string => hash(`${before}\n${text}`).slice(0, SUM_DIGITS);
 
 const SEAL = new RegExp(`,"sum":"([0-9a-f]{${SUM_DIGITS}})"\\}$`);
 

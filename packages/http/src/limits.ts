@@ -2,7 +2,12 @@ import { Readable } from 'node:stream';
 import { errorCodes, type FastifyRequest } from 'fastify';
 import { principalOf } from './access.ts';
 import { type ProblemError, problem } from './errors.ts';
+import { type Fields, fieldsOf } from './owners.ts';
 import type { App } from './shell.ts';
+
+/*
+ * How large a body may be.
+ */
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
@@ -72,6 +77,10 @@ export function registerBodyLimits(app: App): void {
     route.bodyLimit = Math.max(...own);
   });
 }
+
+/*
+ * What a JSON body may have in it.
+ */
 
 /** The deepest nesting of a JSON body; deeper ones would overflow the stack of later code. */
 const DEPTH_MAX = 64;
@@ -227,6 +236,10 @@ const tooMany = (): ProblemError =>
     `expected the body to have at most ${VALUES_MAX} fields and items, got more; send it in smaller parts`,
   );
 
+/*
+ * How many requests a key may send.
+ */
+
 const SECOND_MS = 1_000;
 /** The burst that an idle key may send, in seconds of its rate. */
 const BURST_S = 2;
@@ -307,6 +320,10 @@ const tooOften = (perSecond: number, seconds: number) =>
     },
   );
 
+/*
+ * How many requests a request counts as.
+ */
+
 /** Items that count as one request: as many as the longest page of a list. */
 const THINGS = 200;
 
@@ -317,8 +334,6 @@ interface Work {
   /** By the response. */
   readonly done?: (answer: Fields) => number;
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Items that are read or stored together. */
 const things = (count: number): number => Math.ceil(count / THINGS);
@@ -406,5 +421,3 @@ async function* countedParts(request: FastifyRequest, parts: AsyncIterable<unkno
     yield part;
   }
 }
-
-const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});

@@ -173,9 +173,10 @@ function namedBy(request: FastifyRequest): NamedOwners | null {
   return { tenant: tenantOf(query, body) ?? tenant, owners: distinct(owners), ids, reads: asleep === 'read' };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+/** A body, its query or its parameters, or an answer, as far as it is looked into. */
+export type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields =>
+export const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
 const isId = (value: unknown): value is string => typeof value === 'string' && value !== '';

@@ -269,8 +269,10 @@ async function addShardKey(server: QdrantServer, collection: string, made: Shard
   }
 }
 
-interface Where {
+/** What a call is about. */
+export interface Where {
   readonly names: SpaceNames;
+  /** Its name, or an alias. */
   readonly collection: string;
 }
 

@@ -30,6 +30,7 @@ import {
   type SpaceNames,
   shardOfNotes,
   shardsFor,
+  type Where,
 } from './collections.ts';
 import { ANY_MEMORY, laneFilter, newerThanGone, notNewer, tenantFilter } from './filters.ts';
 import { byTenant, type Place, pointId, serviceId, structOf, withdrawnStruct } from './points.ts';
@@ -221,7 +222,7 @@ async function begin(server: QdrantServer, keeping: Keeping, note: BuildNote): P
 
 async function keep(
   server: QdrantServer,
-  { names, collection, previous }: Building & Pick<Noted, 'names'>,
+  { names, collection, previous }: Building & Pick<Where, 'names'>,
   note: BuildNote,
 ): Promise<void> {
   const { ledgerId, startedAt, after, afterBatch, memories, points, byWords = [] } = note;
@@ -284,7 +285,7 @@ async function stampMarker(server: QdrantServer, names: SpaceNames, marker: Inde
 /** Writes the marker of a collection that is known to be this ledger's. */
 async function noteMarker(
   server: QdrantServer,
-  { names, collection }: Noted,
+  { names, collection }: Where,
   { ledgerId, fingerprint }: IndexMarker,
 ): Promise<void> {
   const note: Note = { ledger_id: ledgerId, fingerprint, space: names.dense };
@@ -309,15 +310,9 @@ function taken(alias: string, got: string): EngineError {
  */
 type NoteName = 'marker' | 'rebuild';
 
-/** Where such a point is. */
-interface Noted {
-  readonly names: SpaceNames;
-  readonly collection: string;
-}
-
 async function readNote(
   server: QdrantServer,
-  { collection }: Pick<Noted, 'collection'>,
+  { collection }: Pick<Where, 'collection'>,
   name: NoteName,
 ): Promise<unknown> {
   // In any shard: what is behind an alias may have been made with settings that shard otherwise.
@@ -328,14 +323,14 @@ async function readNote(
 
 async function writeNote(
   server: QdrantServer,
-  { names, collection }: Noted,
+  { names, collection }: Where,
   { name, note }: { name: NoteName; note: object },
 ): Promise<void> {
   const points = [{ id: serviceId(name), vector: {}, payload: { ...note } }];
   await server.call((client) => client.upsert(collection, { ...shardOfNotes(names), wait: true, points }));
 }
 
-async function dropNote(server: QdrantServer, { names, collection }: Noted, name: NoteName): Promise<void> {
+async function dropNote(server: QdrantServer, { names, collection }: Where, name: NoteName): Promise<void> {
   const points = [serviceId(name)];
   await server.call((client) => client.delete(collection, { ...shardOfNotes(names), wait: true, points }));
 }
@@ -345,16 +340,10 @@ const POINTS_PER_CALL = 256;
 /** As text about 20 bytes each; the server refuses bodies above 32 MB. */
 const NUMBERS_PER_CALL = 1_000_000;
 
-interface Target {
-  readonly names: SpaceNames;
-  /** Name of a collection, or an alias. */
-  readonly collection: string;
-}
-
 /** Writes the points that are not older than what is there, and waits until they can be found. */
 export async function upsert(
   server: QdrantServer,
-  { names, collection }: Target,
+  { names, collection }: Where,
   points: readonly IndexPoint[],
 ): Promise<void> {
   for (const { tenant, part } of partsOf(newestOf(points))) {
@@ -376,7 +365,7 @@ export async function upsert(
  */
 export async function withdraw(
   server: QdrantServer,
-  { names, collection }: Target,
+  { names, collection }: Where,
   withdrawals: readonly Withdrawal[],
 ): Promise<void> {
   for (const { tenant, part } of partsOf(newestOf(withdrawals))) {
@@ -432,7 +421,7 @@ export async function forgetLane(server: QdrantServer, names: SpaceNames, of: In
 }
 
 /** Deletes a lane's points in one collection, page by page, wherever they may lie. */
-export async function forgetIn(server: QdrantServer, { names, collection }: Target, of: IndexLane): Promise<number> {
+export async function forgetIn(server: QdrantServer, { names, collection }: Where, of: IndexLane): Promise<number> {
   let gone = 0;
   for (const shards of everyShardFor(names, of.tenant)) {
     const filter = laneFilter(of);

@@ -13,7 +13,7 @@ import { type Comparable, overlap, termSet } from '../text/terms.ts';
 import { type JsonObject, type Memory, type MemoryEvent, type Message, saidBefore } from '../words.ts';
 import type { Decided, Guarded } from './consolidate.ts';
 import { isOwnWish, isWishToForget } from './extract/rules.ts';
-import { Bench, type GuardInput } from './guard/bench.ts';
+import { Bench, type GuardInput } from './guard/changes.ts';
 import { add, carryOutAll, describe, forgetAsked, say, type Wording } from './guard/wishes.ts';
 import type { Repeat } from './recall.ts';
 

@@ -11,7 +11,7 @@ import type {
   NewRelation,
   RelationPatch,
 } from '../ports/writers.ts';
-import { cleanText, normaliseText } from '../text/normalise.ts';
+import { cleanText, sameText } from '../text/normalise.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';
 import { entitiesMeant, isSelfName, nameOf, SELF_NAME } from './names.ts';
 import { projectGraphNow } from './project.ts';
@@ -363,7 +363,7 @@ async function endsGiven(deps: GraphWriteDeps, where: Lane, asked: Asked): Promi
 }
 
 const sameName = (a: NewEntity | null, b: NewEntity | null): boolean =>
-  a !== null && b !== null && (a.self ? b.self : normaliseText(a.name) === normaliseText(b.name));
+  a !== null && b !== null && (a.self ? b.self : sameText(a.name, b.name));
 
 async function endOf(deps: GraphWriteDeps, where: Lane, given: EntityGiven): Promise<End | GraphRefusal> {
   if (given.kind === 'name')

@@ -1,7 +1,7 @@
 import { bestOf } from '../messages/messages.ts';
 import type { MemoryChange, SaidId, Tombstone } from '../ports/ledger/memories.ts';
 import type { Tools } from '../ports/tools.ts';
-import { fingerprint, normaliseText } from '../text/normalise.ts';
+import { fingerprint, normaliseText, sameText } from '../text/normalise.ts';
 import {
   compareSaid,
   type EventKind,
@@ -282,7 +282,7 @@ function saysTheSame({ run: [first] }: Extract<Stretch, { kind: 'run' }>, mark: 
   if (first === undefined) return false;
   if (first.details.removed !== undefined || mark.details.removed !== undefined)
     return printOf(first) === printOf(mark);
-  return first.text === mark.text || normaliseText(first.text) === normaliseText(mark.text);
+  return first.text === mark.text || sameText(first.text, mark.text);
 }
 
 const printOf = ({ text, details }: Said): string => details.removed ?? fingerprint(text);
@@ -348,7 +348,7 @@ export function holdsAt(memory: Memory, saidAt: SaidAt, text: string): boolean {
   // What nobody sees any more has to be said anew, not confirmed.
   const { expiresAt } = held.details;
   const isExpired = expiresAt !== null && expiresAt <= saidAt.at;
-  return !isExpired && normaliseText(held.text) === normaliseText(text);
+  return !isExpired && sameText(held.text, text);
 }
 
 /** What a memory said at a moment; before its first version that one, undefined where it was deleted. */

@@ -10,7 +10,7 @@ import type { StudyView } from '../ports/ledger/graph.ts';
 import type { Batch } from '../ports/ledger/lanes.ts';
 import { allOf, pages } from '../ports/ledger/ledger.ts';
 import type { Replay } from '../ports/ledger/replays.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { sameText } from '../text/normalise.ts';
 import { overlap } from '../text/terms.ts';
 import {
   EVENT_KINDS,
@@ -210,9 +210,9 @@ const ALIKE = 0.25;
  */
 function compare(owner: Owner, { life, whatIf }: { life: readonly Held[]; whatIf: readonly Held[] }): Compared {
   const pairs = [...byOrigin(life, whatIf), ...byText(newIn(life), newIn(whatIf))];
-  const same = pairs.filter(([a, b]) => a !== null && b !== null && sameText(a, b)).length;
+  const same = pairs.filter(([a, b]) => a !== null && b !== null && sameText(a.text, b.text)).length;
   const differences = pairs
-    .filter(([a, b]) => a === null || b === null || !sameText(a, b))
+    .filter(([a, b]) => a === null || b === null || !sameText(a.text, b.text))
     .map(([a, b]) => ({ owner, memoryId: a?.id ?? null, life: a?.text ?? null, whatIf: b?.text ?? null }));
   return { same, differences };
 }
@@ -220,7 +220,6 @@ function compare(owner: Owner, { life, whatIf }: { life: readonly Held[]; whatIf
 type Pair = readonly [life: Held | null, whatIf: Held | null];
 
 const newIn = (side: readonly Held[]): Held[] => side.filter(({ origin }) => origin === null);
-const sameText = (a: Held, b: Held): boolean => normaliseText(a.text) === normaliseText(b.text);
 
 function byOrigin(life: readonly Held[], whatIf: readonly Held[]): Pair[] {
   const others = new Map(whatIf.flatMap((held) => (held.origin === null ? [] : [[held.origin, held] as const])));
@@ -244,7 +243,7 @@ function byText(life: Held[], whatIf: Held[]): Pair[] {
       whatIf.splice(whatIf.indexOf(best[1]), 1);
     }
   };
-  pair((a, b) => (sameText(a, b) ? 1 : 0));
+  pair((a, b) => (sameText(a.text, b.text) ? 1 : 0));
   pair((a, b) => (shareSource(a, b) ? Math.max(0, overlap(a.text, b.text) - ALIKE) : 0));
   return [...pairs, ...life.map((a): Pair => [a, null]), ...whatIf.map((b): Pair => [null, b])];
 }

@@ -7,7 +7,7 @@ import type { Remark } from '../plan.ts';
 import type { SleepSettings } from '../settings.ts';
 import { claimsOf, joinedWords, wordsIn } from '../text/claims.ts';
 import { DAY_MS } from '../text/dates.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { normaliseText, sameText } from '../text/normalise.ts';
 import { isMadeOf, shareOf } from '../text/support.ts';
 import { containment, overlap, termSet } from '../text/terms.ts';
 import { CERTAINTIES, type Certainty, type Memory, saidBefore } from '../words.ts';
@@ -236,16 +236,14 @@ function knownRefused(text: string, pieces: readonly Live[], { given, isDeleted 
   const before = memories.filter((memory) => saysSame(memory, text));
   if (
     before.some((memory) => !isFallen(memory)) ||
-    desk.drafts.some(({ act }) => act.after !== null && isSame(act.after, text))
+    desk.drafts.some(({ act }) => act.after !== null && sameText(act.after, text))
   )
     return 'it was already concluded';
   return isDeleted(text) ? 'somebody deleted it' : null;
 }
 
-const isSame = (one: string, other: string): boolean => normaliseText(one) === normaliseText(other);
-
 /** Whether a memory has ever been concluded to say this. */
 const saysSame = (memory: Memory, text: string): boolean =>
   memory.timeline.some(
-    (mark) => mark.kind === 'said' && mark.details.concluded !== undefined && isSame(mark.text, text),
+    (mark) => mark.kind === 'said' && mark.details.concluded !== undefined && sameText(mark.text, text),
   );

@@ -5,7 +5,7 @@ import { originOf } from '../ids.ts';
 import type { Plan } from '../plan.ts';
 import type { SuiteCase } from '../ports/ledger/replays.ts';
 import type { Consolidation } from '../ports/ledger/thoughts.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { sameText } from '../text/normalise.ts';
 import { containment, overlap } from '../text/terms.ts';
 import type {
   BatchSettings,
@@ -154,7 +154,7 @@ interface AgainstGold {
 export function figuresAgainst(stored: Outcome, made: Outcome): AgainstGold {
   const pairs = pairsOf(stored.facts, made.facts);
   const lost = stored.facts.filter((fact) => !pairs.has(fact));
-  const ended = stored.changes.filter(({ before }) => !stored.live.some((text) => isSame(text, before)));
+  const ended = stored.changes.filter(({ before }) => !stored.live.some((text) => sameText(text, before)));
   const deletions = stored.changes.filter(({ event }) => event === 'DELETE');
   const isIn = (changes: readonly GoldChange[], { before }: GoldChange): boolean =>
     changes.some((one) => isAlike(one.before, before));
@@ -169,8 +169,8 @@ export function figuresAgainst(stored: Outcome, made: Outcome): AgainstGold {
       facts_new: { part: made.facts.length - pairs.size, of: made.facts.length },
       targets_hit: share(stored.changes, (change) => isIn(made.changes, change)),
       targets_other: share(made.changes, (change) => !isIn(stored.changes, change)),
-      deletes_kept: share(deletions, (change) => !made.live.some((text) => isSame(text, change.before))),
-      stale: share(ended, ({ before }) => made.live.some((text) => isSame(text, before))),
+      deletes_kept: share(deletions, (change) => !made.live.some((text) => sameText(text, change.before))),
+      stale: share(ended, ({ before }) => made.live.some((text) => sameText(text, before))),
     },
     keptByLanguage: Object.fromEntries(
       [...languages].map(([language, facts]) => [language, share(facts, (fact) => pairs.has(fact))]),
@@ -204,7 +204,7 @@ const sharesSource = (a: GoldFact, b: GoldFact): boolean => a.sources.some((id) 
 
 /** Above 0: they are the same. One quote may hold two facts: then words tell which is which. */
 const LIKENESSES: readonly Likeness[] = [
-  (a, b) => (isSame(a.text, b.text) ? 1 : 0),
+  (a, b) => (sameText(a.text, b.text) ? 1 : 0),
   (a, b) => {
     if (a.quote === null || b.quote === null || !sharesSource(a, b)) return 0;
     const shared = Math.max(containment(a.quote, b.quote), containment(b.quote, a.quote));
@@ -220,5 +220,4 @@ const NEAR = 0.34;
 /** …and of any. */
 const ALIKE = 0.6;
 
-const isSame = (a: string, b: string): boolean => normaliseText(a) === normaliseText(b);
-const isAlike = (a: string, b: string): boolean => isSame(a, b) || overlap(a, b) > ALIKE;
+const isAlike = (a: string, b: string): boolean => sameText(a, b) || overlap(a, b) > ALIKE;

@@ -7,7 +7,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { projectRest } from '../projection/project.ts';
 import { type RankQuestion, rank } from '../search/rank.ts';
 import { cutAt, judge, scored } from '../search/relevance.ts';
-import { normaliseText } from '../text/normalise.ts';
+import { sameText } from '../text/normalise.ts';
 import { overlap, terms } from '../text/terms.ts';
 import type { LaneId, Owner, TenantId } from '../words.ts';
 import type { CaseQuestion } from './cases.ts';
@@ -75,8 +75,7 @@ async function vectorsOf(
   return new Map(texts.flatMap((text, i) => (vectors[i] == null ? [] : [[text, vectors[i]] as const])));
 }
 
-const isSaid = (text: string, expected: string): boolean =>
-  normaliseText(text) === normaliseText(expected) || overlap(text, expected) >= SAYS;
+const isSaid = (text: string, expected: string): boolean => sameText(text, expected) || overlap(text, expected) >= SAYS;
 
 interface Searching {
   readonly text: string;

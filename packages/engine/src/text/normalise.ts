@@ -10,6 +10,9 @@ export function normaliseText(text: string): string {
   return withoutTrailing(unified) || unified;
 }
 
+/** Whether two texts are the same thing said again. */
+export const sameText = (one: string, other: string): boolean => normaliseText(one) === normaliseText(other);
+
 /**
  * What texts are compared by: their normalised form. Most differ in how they begin, so that of a long one the rest is
  * normalised only when it is asked for.

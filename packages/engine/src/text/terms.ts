@@ -1,4 +1,4 @@
-import { normaliseText } from './normalise.ts';
+import { sameText } from './normalise.ts';
 
 /** Goes up whenever the same text gives other terms: an index made with another number has to be rebuilt. */
 export const TERMS_VERSION = 3;
@@ -216,7 +216,7 @@ function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 
 /** Texts without any term ("??", "not me") are alike only if they are equal. */
 function sameSpelling(a: Comparable, b: Comparable): number {
-  return typeof a === 'string' && typeof b === 'string' && normaliseText(a) === normaliseText(b) ? 1 : 0;
+  return typeof a === 'string' && typeof b === 'string' && sameText(a, b) ? 1 : 0;
 }
 
 /**

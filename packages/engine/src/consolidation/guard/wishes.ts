@@ -3,11 +3,11 @@ import type { RawOperation } from '../../models/parse/listed.ts';
 import type { Fact, FactOutcome, Operation } from '../../plan.ts';
 import { claimsOf, wordsIn } from '../../text/claims.ts';
 import { loopIn } from '../../text/loops.ts';
-import { normaliseText } from '../../text/normalise.ts';
+import { normaliseText, sameText } from '../../text/normalise.ts';
 import { hasWord, isMadeOf, shareOf } from '../../text/support.ts';
 import { containment, overlap } from '../../text/terms.ts';
 import { type EventKind, type Memory, saidBefore } from '../../words.ts';
-import type { Bench } from './bench.ts';
+import type { Bench } from './changes.ts';
 
 /**
  * Carries out all wishes for one fact. Deletions come last: by then the fact has its place, and what it stands on is
@@ -329,5 +329,5 @@ function refusalOfDelete(bench: Bench, fact: Fact, memory: Memory): string | nul
 
 function readsNow(memory: Memory, text: string): boolean {
   const live = liveVersion(memory);
-  return live !== null && normaliseText(live.text) === normaliseText(text);
+  return live !== null && sameText(live.text, text);
 }

@@ -3,7 +3,7 @@ import { evolve, type Home, holdsAt, liveVersion, newest, previousOf } from '../
 import { leastOf } from '../../messages/messages.ts';
 import type { Candidate, Fact, FactOutcome, HeldOperation, Operation, Remark, ReviewedKind } from '../../plan.ts';
 import type { Tools } from '../../ports/tools.ts';
-import { normaliseText } from '../../text/normalise.ts';
+import { normaliseText, sameText } from '../../text/normalise.ts';
 import {
   type EventKind,
   type JsonObject,
@@ -245,7 +245,8 @@ export class Bench {
       category: fact.category ?? kept?.category ?? null,
       language: fact.language,
       about: fact.about,
-      trust: isSame(text, fact.text) ? fact.trust : leastOf([fact.trust, kept?.trust ?? fact.trust]),
+      // Other words than the fact's carry on what the memory said before.
+      trust: sameText(text, fact.text) ? fact.trust : leastOf([fact.trust, kept?.trust ?? fact.trust]),
       ...(this.input.isFlagged(fact) && { flagged: true as const }),
       quote: fact.quote,
       ...(fact.utcOffset !== undefined && { utcOffset: fact.utcOffset }),
@@ -256,9 +257,6 @@ export class Bench {
     };
   }
 }
-
-/** Other words than the fact's carry on what the memory said before. */
-const isSame = (a: string, b: string): boolean => normaliseText(a) === normaliseText(b);
 
 const changeKey = (fact: string, memoryId: string): string => `${fact} ${memoryId}`;
 

@@ -24,13 +24,13 @@ import {
   maskPersonal,
   maskSecrets,
   memoryView,
-  metadataKept,
   type NewMemory,
   namedIdsIn,
   narrowingFilterIn,
   newest,
   scopeOf,
   type TenantId,
+  valuesMasked,
   type WriteResult,
 } from '@slowwave/engine';
 import {
@@ -285,7 +285,7 @@ async function metadataAllowed(
   metadata: JsonObject,
 ): Promise<JsonObject> {
   const { personalData } = await ledger.settings.get(tenant);
-  return personalData === 'off' ? metadata : metadataKept(metadata);
+  return personalData === 'off' ? metadata : valuesMasked(metadata);
 }
 
 /** The memory as it was written, or the refusal as a problem. `id` is null for one that did not exist before. */

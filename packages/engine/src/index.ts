@@ -110,7 +110,7 @@ export {
 export type { Readable, Reader } from './inquiry/think.ts';
 export { climb, type Economy, rungName, rungOn, type Spending } from './limits/economy.ts';
 export { sweepUsual } from './limits/holds.ts';
-export { maskPersonal, metadataKept, withPolicy } from './masking/personal.ts';
+export { maskPersonal, valuesMasked, withPolicy } from './masking/personal.ts';
 export { maskSecrets } from './masking/secrets.ts';
 export { hasConclusions, standsOn } from './memories/conclusions.ts';
 export {

@@ -1,4 +1,4 @@
-import { maskPersonal, metadataKept } from './masking/personal.ts';
+import { maskPersonal, valuesMasked } from './masking/personal.ts';
 import { maskSecrets } from './masking/secrets.ts';
 import { liveVersion } from './memories/evolve.ts';
 import type { Credit, NewReceipt, Receipt } from './ports/ledger/feedback.ts';
@@ -21,7 +21,7 @@ export function kept<One extends Pick<NewReceipt, 'question' | 'filters'>>(recei
   const question =
     receipt.question === null ? null : copied(shortened(masked(receipt.question.slice(0, LOOKED_THROUGH_MAX))));
   const { filters } = receipt;
-  const short = filters === null || JSON.stringify(filters).length > FILTERS_MAX ? null : metadataKept(filters);
+  const short = filters === null || JSON.stringify(filters).length > FILTERS_MAX ? null : valuesMasked(filters);
   const fits = bytesOf(question ?? '') + bytesOf(JSON.stringify(short)) <= ASKED_BYTES;
   return { ...receipt, question, filters: fits ? short : null };
 }

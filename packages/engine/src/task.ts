@@ -1,4 +1,4 @@
-import { maskPersonal, metadataKept } from './masking/personal.ts';
+import { maskPersonal, valuesMasked } from './masking/personal.ts';
 import { maskSecrets } from './masking/secrets.ts';
 import type { PersonalPolicy } from './settings.ts';
 import type { Json, JsonObject } from './words.ts';
@@ -65,7 +65,7 @@ export function maskedTask({ goal, steps = [], data = {} }: TaskDocument, policy
     const { text: open } = maskSecrets(text);
     return policy === 'off' ? open : maskPersonal(open).text;
   };
-  const kept = policy === 'off' ? data : metadataKept(data);
+  const kept = policy === 'off' ? data : valuesMasked(data);
   return withoutNothing({
     ...(goal !== undefined && { goal: masked(goal) }),
     steps: steps.map(({ id, title, state, result, needs_approval }) =>

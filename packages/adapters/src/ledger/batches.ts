@@ -3,6 +3,7 @@ import type {
   Batch,
   BatchState,
   BatchStore,
+  DuePolicy,
   LaneId,
   Millis,
   NewBatch,
@@ -210,6 +211,14 @@ export function* notifyOfBatches(
 
 /** Readers take a value as a whole, however few of its messages they want. */
 const VALUE_CHARACTERS_MAX = 64_000;
+
+/** A batch on its way to the ledger. */
+export interface Append {
+  readonly posted: Posted;
+  readonly policy: DuePolicy;
+  /** The id of the owner's lane, if it has none yet. */
+  readonly newLaneId: LaneId;
+}
 
 /** Made by the thread that answers requests, so that the one that writes has little to do and is sent little. */
 export function postedFrom({ messages, ...batch }: NewBatch): Posted {

@@ -14,18 +14,18 @@ export function withPolicy(batch: NewBatch, policy: PersonalPolicy): NewBatch {
     content: contentKept(message.content, policy),
     name: masked(message.name),
   }));
-  return { ...batch, messages, metadata: metadataKept(batch.metadata), settings: settingsKept(batch.settings) };
+  return { ...batch, messages, metadata: valuesMasked(batch.metadata), settings: settingsKept(batch.settings) };
 }
 
 /** The values, however deep; keys are the caller's program's, and are kept as they are. */
-export const metadataKept = (metadata: JsonObject): JsonObject =>
+export const valuesMasked = (metadata: JsonObject): JsonObject =>
   // Not by assignment: a key may be called __proto__.
   Object.fromEntries(Object.entries(metadata).map(([key, value]) => [key, valueKept(value)]));
 
 function valueKept(value: Json): Json {
   if (typeof value === 'string') return maskPersonal(value).text;
   if (Array.isArray(value)) return value.map(valueKept);
-  return typeof value === 'object' && value !== null ? metadataKept(value as JsonObject) : value;
+  return typeof value === 'object' && value !== null ? valuesMasked(value as JsonObject) : value;
 }
 
 const settingsKept = (settings: BatchSettings): BatchSettings => ({

@@ -179,11 +179,9 @@ const weakestFirst = (a: Memory, b: Memory): number =>
 /** Memories of one transaction: a few ten milliseconds. */
 const HISTORIES = 50;
 
-type HistoryDeps = ProjectDeps & Pick<EngineDeps, 'log'>;
-
 /** How many memories have former versions that have not held since before. */
 async function countHistories(
-  { ledger }: Pick<HistoryDeps, 'ledger'>,
+  { ledger }: Pick<RetainDeps, 'ledger'>,
   tenant: TenantId,
   before: Millis,
 ): Promise<number> {
@@ -197,7 +195,7 @@ async function countHistories(
 
 /** Removes what such versions and the events that mention them say, in slices. Answers with how many memories lost something. */
 async function removeHistories(
-  deps: HistoryDeps,
+  deps: RetainDeps,
   { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },
 ): Promise<number> {
   let count = 0;
@@ -215,7 +213,7 @@ async function removeHistories(
 
 /** What decided reviews that were opened before say goes as the history they are part of. Answers with how many lost something. */
 async function emptyReviews(
-  { ledger }: Pick<HistoryDeps, 'ledger'>,
+  { ledger }: Pick<RetainDeps, 'ledger'>,
   { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },
 ): Promise<number> {
   let count = 0;
@@ -234,14 +232,14 @@ async function emptyReviews(
   return count;
 }
 
-const due = ({ retention }: HistoryDeps['ledger'], tenant: TenantId, before: Millis) =>
+const due = ({ retention }: RetainDeps['ledger'], tenant: TenantId, before: Millis) =>
   slicesOf<HistoryPlace>((after, limit) => retention.histories(tenant, before, { after, limit }), HISTORIES);
 
 const idsOf = (places: readonly HistoryPlace[]): string[] => places.map(({ memoryId }) => memoryId);
 
 /** Also where nothing is to be removed, but it is known better by now since when there may be something. */
 async function removalsOf(
-  { ledger, tools }: HistoryDeps,
+  { ledger, tools }: RetainDeps,
   { tenant, places, before }: { tenant: TenantId; places: readonly HistoryPlace[]; before: Millis },
 ): Promise<readonly HistoryRemoval[]> {
   const from = new Map(places.map((place) => [place.memoryId, place.from]));
@@ -256,7 +254,7 @@ async function removalsOf(
 }
 
 /** An index that is down is caught up later, from the outbox. */
-async function projectMemories(deps: HistoryDeps, ids: readonly string[], cancel: Cancellation): Promise<void> {
+async function projectMemories(deps: RetainDeps, ids: readonly string[], cancel: Cancellation): Promise<void> {
   try {
     await project(deps, { entries: await deps.ledger.outbox.ofMemories(ids), batches: [] }, cancel);
   } catch (error) {
@@ -264,10 +262,10 @@ async function projectMemories(deps: HistoryDeps, ids: readonly string[], cancel
   }
 }
 
-const forgottenBefore = ({ retention }: HistoryDeps['ledger'], tenant: TenantId, before: Millis) =>
+const forgottenBefore = ({ retention }: RetainDeps['ledger'], tenant: TenantId, before: Millis) =>
   slicesOf<HistoryPlace>((after, limit) => retention.forgotten(tenant, before, { after, limit }), HISTORIES);
 
-async function countForgotten({ ledger }: Pick<HistoryDeps, 'ledger'>, tenant: TenantId, before: Millis) {
+async function countForgotten({ ledger }: Pick<RetainDeps, 'ledger'>, tenant: TenantId, before: Millis) {
   let count = 0;
   for await (const places of forgottenBefore(ledger, tenant, before)) count += places.length;
   return count;
@@ -275,7 +273,7 @@ async function countForgotten({ ledger }: Pick<HistoryDeps, 'ledger'>, tenant: T
 
 /** Whatever of their versions is left goes, however young: nobody finds it. Answers with how many were erased. */
 async function eraseForgotten(
-  { ledger, tools }: HistoryDeps,
+  { ledger, tools }: RetainDeps,
   { tenant, before, cancel }: { tenant: TenantId; before: Millis; cancel: Cancellation },
 ): Promise<number> {
   let count = 0;
@@ -295,7 +293,7 @@ async function eraseForgotten(
 }
 
 /** Once for all that was erased; where somebody still reads what was there before, the next sweep does it. */
-async function overwrite({ ledger, index, log }: HistoryDeps): Promise<void> {
+async function overwrite({ ledger, index, log }: RetainDeps): Promise<void> {
   const removal = await ledger.retention.uncompacted();
   if (removal === null) return;
   const stores = [await ledger.erasures.compact(), await index.compact()];

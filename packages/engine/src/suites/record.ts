@@ -1,7 +1,7 @@
 import type { EngineDeps } from '../deps.ts';
 import { languageOf } from '../figures/measure.ts';
 import { batchIdOf, messageIdOf, ownerBitsOf } from '../ids.ts';
-import { metadataKept } from '../masking/personal.ts';
+import { valuesMasked } from '../masking/personal.ts';
 import { evolve, forgottenAt, liveVersion } from '../memories/evolve.ts';
 import { textOfContent } from '../messages/messages.ts';
 import type { Receipt } from '../ports/ledger/feedback.ts';
@@ -70,7 +70,7 @@ export async function recordSuite(deps: Deps, asked: RecordAsked): Promise<Recor
   const cases = chosen.map(({ owner, lane, content }, place): Omit<SuiteCase, 'suiteId'> => {
     const stored = storedContent(content);
     // Every text in it, quotes and messages alike, so that what stood in them still does.
-    return { id: tools.id('sca'), place, owner, lane, content: masked ? metadataKept(stored) : stored };
+    return { id: tools.id('sca'), place, owner, lane, content: masked ? valuesMasked(stored) : stored };
   });
   const isCreated = await ledger.suites.create(suite, cases);
   return isCreated ? { kind: 'recorded', suite, cases: cases.length } : { kind: 'name_taken' };

@@ -1,8 +1,7 @@
 import { type Appended, EngineError, type NewMessage } from '@slowwave/engine';
 import { fixedTools, newBatch, newMessage } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
-import { postedFrom } from '../../ledger/batches.ts';
-import type { Append } from './append.ts';
+import { type Append, postedFrom } from '../../ledger/batches.ts';
 import { appendGroups } from './append-groups.ts';
 
 const tools = fixedTools();

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Content, EngineError, isWithheld } from '@slowwave/engine';
 import type { AppendedOrAway } from '../../ledger/away.ts';
+import type { Append } from '../../ledger/batches.ts';
 import type { Posted } from '../../ledger/rows/batch.ts';
-import type { Append } from './append.ts';
 
 /** So many appends share a transaction at most, … */
 const GROUP_MAX = 256;

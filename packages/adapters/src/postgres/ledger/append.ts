@@ -1,7 +1,6 @@
 import {
   type Appended,
   type BatchState,
-  type DuePolicy,
   type LaneId,
   type NewMessage,
   type Owner,
@@ -10,7 +9,7 @@ import {
   type TenantId,
 } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere, entryOf, mayEnter } from '../../ledger/away.ts';
-import { keptOf, unclaimedColumns } from '../../ledger/batches.ts';
+import { type Append, keptOf, unclaimedColumns } from '../../ledger/batches.ts';
 import { append as appendTo, type LaneRow, pausesFrom } from '../../ledger/lane-life.ts';
 import { type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
@@ -21,13 +20,6 @@ import { count } from '../../ledger/usage.ts';
 import { LostRowError } from './errors.ts';
 import { runScript } from './script.ts';
 import type { Sql } from './sql.ts';
-
-export interface Append {
-  readonly posted: Posted;
-  readonly policy: DuePolicy;
-  /** The id of the owner's lane, if it has none yet. */
-  readonly newLaneId: LaneId;
-}
 
 /** What a process knows to be there: lanes, by their owners, and the numbers of scopes. Neither goes before its owner does. */
 export interface Known {

@@ -1,6 +1,6 @@
-import type { Appended, Destination, DuePolicy, LaneId, NewMessage, Scope } from '@slowwave/engine';
+import type { Appended, Destination, DuePolicy, NewMessage, Scope } from '@slowwave/engine';
 import { type AppendedOrAway, elsewhere } from '../../ledger/away.ts';
-import { keptOf, unclaimedColumns } from '../../ledger/batches.ts';
+import { type Append, keptOf, unclaimedColumns } from '../../ledger/batches.ts';
 import { append as appendTo, type LaneRow, pausesFrom } from '../../ledger/lane-life.ts';
 import { insertLane, type NewLane, ownerOfBatch, requireAwake } from '../../ledger/lanes.ts';
 import { newBatchColumns, newMessageColumns, type Posted, storedMessage } from '../../ledger/rows/batch.ts';
@@ -8,13 +8,6 @@ import { storedScopeKey } from '../../ledger/rows/columns.ts';
 import { saveLane } from '../../ledger/turn.ts';
 import { count } from '../../ledger/usage.ts';
 import { insertRows, runScript, type Sql, type Value } from './sql.ts';
-
-export interface Append {
-  readonly posted: Posted;
-  readonly policy: DuePolicy;
-  /** The id of the owner's lane, if it has none yet. */
-  readonly newLaneId: LaneId;
-}
 
 /** The same on its way to the thread that writes: a text is copied as it is, where an object is taken apart name by name. */
 export interface PackedAppend {

@@ -8,8 +8,7 @@ import {
   TaskListQuery,
   TaskQuery,
   TaskStateList,
-  type TaskStateView,
-  TaskStateView as View,
+  TaskStateView,
 } from '@slowwave/contracts';
 import {
   canonical,
@@ -65,7 +64,7 @@ export const taskReads = [
     description: `${ABOUT_OWNER} The header etag contains the version, which a later write sends back as if-match.`,
     params: OwnerParams,
     query: TaskQuery,
-    answer: View,
+    answer: TaskStateView,
     bounds: { by: 'query', apps: true },
     handle: async ({ ledger }, { tenant, params: { id }, query, reply }) => {
       const lane = await ledger.lanes.find(tenant, ownerOfRun(id, query));
@@ -105,7 +104,7 @@ export const taskWrites = [
     query: TaskQuery,
     headers: WriteHeaders,
     body: PutTaskState,
-    answer: View,
+    answer: TaskStateView,
     bounds: { by: 'query', apps: true },
     audited: true,
     handle: (deps, asked) => {
@@ -123,7 +122,7 @@ export const taskWrites = [
     query: TaskQuery,
     headers: WriteHeaders,
     body: PatchTaskState,
-    answer: View,
+    answer: TaskStateView,
     bounds: { by: 'query', apps: true },
     audited: true,
     handle: (deps, asked) => {
@@ -140,7 +139,7 @@ export const taskWrites = [
     query: TaskQuery,
     headers: WriteHeaders,
     body: EndTask,
-    answer: View,
+    answer: TaskStateView,
     bounds: { by: 'query', apps: true },
     audited: true,
     handle: (deps, asked) => write(deps, asked, { does: 'end', make: (before) => before }),

@@ -12,10 +12,9 @@ import {
   PostWaking,
   ProfileLineParams,
   ProfileSlotParams,
-  type ProfileView,
+  ProfileView,
   PutProfileLine,
   SweptView,
-  ProfileView as View,
   WokenView,
 } from '@slowwave/contracts';
 import {
@@ -141,7 +140,7 @@ export const userRoutes = [
       'there before. 202: stored, searchable once the index is available again.',
     params: ProfileSlotParams,
     body: PutProfileLine,
-    answer: { 200: View, 202: View },
+    answer: { 200: ProfileView, 202: ProfileView },
     bounds: { by: 'user', apps: false },
     subject: true,
     handle: async (deps, { tenant, params: { id: userId, slot }, body, reply }) => {
@@ -157,7 +156,7 @@ export const userRoutes = [
     summary: 'Take a line out of a user’s profile',
     description: 'The memory stays, and nights do not put it back. To forget it, delete the memory.',
     params: ProfileLineParams,
-    answer: { 200: View, 202: View },
+    answer: { 200: ProfileView, 202: ProfileView },
     bounds: { by: 'user', apps: false },
     subject: true,
     handle: async (deps, { tenant, params: { id: userId, slot, memory: memoryId }, reply }) => {
@@ -186,7 +185,7 @@ export const getProfile = profileRoute('GET /v1/users/:id/profile', {
   summary: 'Get the profile of a user',
   description: 'The slots are those of the setting profile_slots, and other. Each line names the memory it comes from.',
   params: OwnerParams,
-  answer: View,
+  answer: ProfileView,
   bounds: { by: 'user', apps: false },
   subject: true,
   asleep: 'read',

@@ -7,7 +7,7 @@ import { Frame } from './ui/frame.tsx';
 import { Loading, Problem } from './ui/reading.tsx';
 import './style.css';
 
-/** Each page is a file of its own, loaded when somebody first goes there. */
+/** A page is loaded with its file when somebody first goes there. */
 const Overview = lazy(async () => ({ default: (await import('./pages/overview.tsx')).Overview }));
 const GraphPage = lazy(async () => ({ default: (await import('./pages/graph.tsx')).GraphPage }));
 const Canaries = lazy(async () => ({ default: (await import('./pages/canaries.tsx')).Canaries }));

@@ -218,7 +218,7 @@ export const profileCommand: Command = {
   name: 'profile',
   usage: '<user>',
   summary: 'Show the profile of a user, slot by slot.',
-  run: async (call) => shown(await call.ask<ProfileView>('GET', pathOf(call.given.words))),
+  run: async (call) => profileShown(await call.ask<ProfileView>('GET', profilePath(call.given.words))),
 };
 
 export const putLineCommand: Command = {
@@ -230,7 +230,7 @@ export const putLineCommand: Command = {
   run: async (call) => {
     const [user = '', slot = '', line = ''] = call.given.words;
     const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
-    return shown(await call.ask<ProfileView>('PUT', pathOf([user, slot]), body));
+    return profileShown(await call.ask<ProfileView>('PUT', profilePath([user, slot]), body));
   },
 };
 
@@ -239,13 +239,13 @@ export const takeLineCommand: Command = {
   usage: '<user> <slot> <memory>',
   summary: 'Remove a line from a profile for good. The memory stays.',
   writes: true,
-  run: async (call) => shown(await call.ask<ProfileView>('DELETE', pathOf(call.given.words))),
+  run: async (call) => profileShown(await call.ask<ProfileView>('DELETE', profilePath(call.given.words))),
 };
 
-const pathOf = ([user = '', ...rest]: readonly string[]): string =>
+const profilePath = ([user = '', ...rest]: readonly string[]): string =>
   ['/v1/users', ...[user, 'profile', ...rest].map(encodeURIComponent)].join('/');
 
-function shown(profile: ProfileView) {
+function profileShown(profile: ProfileView) {
   const lines = profile.slots.flatMap(({ name, lines: of }) => of.map((line) => ({ slot: name, ...line })));
   const left = profile.slots
     .filter(({ left_out }) => left_out > 0)
@@ -265,9 +265,9 @@ const LINE_COLUMNS: readonly Column<Line>[] = [
   { name: 'memory', of: ({ memory_id }) => memory_id },
 ];
 
-const FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
-const LIMIT_USUAL = 200;
-const LIMIT_MAX = 1_000;
+const GRAPH_FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
+const RELATIONS_USUAL = 200;
+const RELATIONS_MAX = 1_000;
 
 export const graphCommand: Command = {
   name: 'graph',
@@ -276,14 +276,14 @@ export const graphCommand: Command = {
 Markdown.`,
   options: {
     ...OWNER,
-    format: { value: 'FORMAT', about: `${FORMATS.join(', ')}. Default: table.` },
+    format: { value: 'FORMAT', about: `${GRAPH_FORMATS.join(', ')}. Default: table.` },
     'as-of': { value: 'MOMENT', about: 'Show what was true at this time, e.g. 2026-03-01T09:30:00Z or 30d.' },
     ended: { value: null, about: 'Also relations that have ended.' },
-    limit: { value: 'N', about: `Maximum number of relations. Default: ${LIMIT_USUAL}.` },
+    limit: { value: 'N', about: `Maximum number of relations. Default: ${RELATIONS_USUAL}.` },
   },
   run: async ({ given, out, ask }) => {
-    const format = oneOf(given, 'format', FORMATS) ?? 'table';
-    const limit = countOf(given, 'limit', { usual: LIMIT_USUAL, max: LIMIT_MAX });
+    const format = oneOf(given, 'format', GRAPH_FORMATS) ?? 'table';
+    const limit = countOf(given, 'limit', { usual: RELATIONS_USUAL, max: RELATIONS_MAX });
     const time = { as_of: momentOf(given, 'as-of'), ended: given.flag('ended') ? 'true' : null };
     const query = { ...ownerOf(given), ...time, limit };
     if (format !== 'table' && !out.json)
@@ -330,7 +330,7 @@ agent or a run keeps what users own: only what was said without a user is erased
     const accepted = await ask<z.infer<typeof ErasureAccepted>>('DELETE', `/v1/${kind}s/${encodeURIComponent(id)}`);
     if (given.flag('no-wait') || isOffline(call))
       return { value: accepted, text: `Erasure ${accepted.erasure_id} requested; a worker will run it.` };
-    const erasure = await follow(call, accepted.status_url);
+    const erasure = await untilErased(call, accepted.status_url);
     return { value: erasure, text: erasureText(erasure) };
   },
 };
@@ -346,7 +346,7 @@ function erasedBy(given: Given): { readonly kind: string; readonly id: string } 
 
 const POLL_MS = 500;
 
-async function follow({ ask, cancel }: Call, path: string): Promise<ErasureView> {
+async function untilErased({ ask, cancel }: Call, path: string): Promise<ErasureView> {
   for (;;) {
     const erasure = await ask<ErasureView>('GET', path);
     if (erasure.state === 'erased') return erasure;

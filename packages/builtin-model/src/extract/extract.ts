@@ -111,9 +111,9 @@ function withoutOverruled<T extends { readonly text: string }>(facts: readonly T
   });
 }
 
-const ENGLISH =
+const WISH =
   /^(?:(?:please|ok|okay|actually|and|hey|now|can you|could you|would you|i want you to|i would like you to|you can|you should)[\s,]+)*(?:(?:forget|do not remember|don't remember|stop remembering|no longer remember)|(?:delete|erase|remove)(?= (?:that i|the fact|my|what|everything|all)))(?: (?:about|the fact))*(?: (?:what|everything|all)(?: that)? (?:you know|i (?:said|told you)|you remember)(?: about)?| everything about)?(?: that| about)? (?<what>.+?)(?: (?:please|from your memory|now|ok))*$/iu;
-const CHINESE =
+const WISH_IN_CHINESE =
   /^(?:请|麻烦|你|可以|能不能|帮我|把)*(?:忘记|忘掉|忘了|删除|删掉|不要再?记住|别再?记住?)(?:掉|了)?(?:关于)?(?<what>.+?)(?:这件事情?|的事情?|这一点|的信息|的记忆|吧|了|好吗|吗)*$/u;
 
 /** "Forget where I live" */
@@ -126,7 +126,7 @@ const ASKED: readonly (readonly [RegExp, string])[] = [
 
 /** A wish to forget, marked as such: the fact to forget, or the thing it is about. Null when the sentence is none. */
 export function wishToForget(sentence: string, read: (statement: string) => readonly Found[]): readonly Found[] | null {
-  const what = (ENGLISH.exec(sentence.replace(/’/gu, "'")) ?? CHINESE.exec(sentence))?.groups?.what;
+  const what = (WISH.exec(sentence.replace(/’/gu, "'")) ?? WISH_IN_CHINESE.exec(sentence))?.groups?.what;
   if (what === undefined) return null;
   const mark = /\p{Script=Han}/u.test(what) ? FORGET_IN_CHINESE : FORGET;
   const known = read(what);

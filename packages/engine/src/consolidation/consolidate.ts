@@ -333,7 +333,9 @@ function stopwatch(tools: Pick<Tools, 'now'>, ended: (step: MeasuredStep) => voi
   };
 }
 
-/** The value each step hands to the next. Every step adds to what it was given and calls no earlier one. */
+/*
+ * The value each step hands to the next. Every step adds to what it was given and calls no earlier one.
+ */
 
 export interface GatheredTurn extends Gathered {
   readonly turn: Turn;

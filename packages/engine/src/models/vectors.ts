@@ -107,7 +107,9 @@ function hashOf(feature: string): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Vectors in 8-bit numbers, as they are kept: one step for all numbers, then how many steps each of them is. */
+/*
+ * Vectors in 8-bit numbers, as they are kept: one step for all numbers, then how many steps each of them is.
+ */
 
 const STEP_BYTES = 4;
 const NUMBER_MAX = 127;

@@ -1,9 +1,9 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { overlapsBy, termSet, terms } from '../text/terms.ts';
-import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './calibration.ts';
 import { highest, isAllKnown } from './hits.ts';
 import { beforeRatings, type RankedHit, type RankQuestion, ratingOf } from './rank.ts';
-import { aboutOthers, askedAbout, type Calibration, type Trait, type Traits, traitsOf } from './traits.ts';
+import { aboutOthers, askedAbout, type ComparedBy, type Trait, type Traits, traitsOf } from './traits.ts';
+import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './weights.ts';
 
 /**
  * How the hits that are shown were chosen. likelihood: by how likely each answers; few_known: so few are known that those with most
@@ -24,7 +24,7 @@ export type Judgement = Judged | null;
 interface Judged {
   /** The question by what it asks for. */
   readonly question: RankQuestion;
-  readonly calibration: Calibration;
+  readonly comparedBy: ComparedBy;
   readonly traits: Traits;
   /** How likely anything answers, 0…1, and each hit, in the order of the hits before ratings, as traits are. */
   readonly answered: number;
@@ -42,16 +42,16 @@ export function judge(asked: RankQuestion, ranked: readonly RankedHit[]): Judgem
   const question = withoutAsking(asked);
   if (question === null) return null;
   const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
-  const calibration = near ? question.vectors.kind : 'words';
-  const traits = traitsOf(question, beforeRatings(ranked), calibration);
-  const chances = traits.hits.map((trait) => sigmoid(weighed(HIT[calibration], trait)));
-  const isSupportedAtAll = calibration === 'learnt' || traits.hits.some(isSupported(question));
-  const answered = isSupportedAtAll ? sureOf(traits, { chances, calibration }) : 0;
+  const comparedBy = near ? question.vectors.kind : 'words';
+  const traits = traitsOf(question, beforeRatings(ranked), comparedBy);
+  const chances = traits.hits.map((trait) => sigmoid(weighed(HIT[comparedBy], trait)));
+  const isSupportedAtAll = comparedBy === 'learnt' || traits.hits.some(isSupported(question));
+  const answered = isSupportedAtAll ? sureOf(traits, { chances, comparedBy }) : 0;
   const least = {
-    answered: ANY_LEAST[calibration],
-    chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[calibration] * Math.max(...chances)),
+    answered: ANY_LEAST[comparedBy],
+    chance: Math.max(HIT_LEAST, HIT_LEAST_OF_BEST[comparedBy] * Math.max(...chances)),
   };
-  return { question, calibration, traits, answered, chances, least };
+  return { question, comparedBy, traits, answered, chances, least };
 }
 
 /** The hits that answer the question, none where nothing does, and what was decided by. */
@@ -109,7 +109,7 @@ function isSupported({ text }: RankQuestion): (trait: Trait) => boolean {
 
 function sureOf(
   { hits, untold }: Traits,
-  { chances, calibration }: { readonly chances: readonly number[]; readonly calibration: Calibration },
+  { chances, comparedBy }: { readonly chances: readonly number[]; readonly comparedBy: ComparedBy },
 ): number {
   const place = chances.indexOf(Math.max(...chances));
   const [best, chance] = [hits[place], chances[place]];
@@ -117,7 +117,7 @@ function sureOf(
   const most = (name: keyof Trait): number => Math.max(...hits.map((trait) => trait[name]));
   const words = most('words');
   return sigmoid(
-    weighed(ANY[calibration], {
+    weighed(ANY[comparedBy], {
       none: 1,
       best: Math.log(chance / (1 - chance)),
       bestWords: best.words,
@@ -193,7 +193,7 @@ function unratedScores(ranked: readonly RankedHit[], judged: Judgement): Readonl
   return new Map(inOrder.map((one, i) => [one, Math.min(1, sure * (falls[i] ?? 0))]));
 }
 
-/** Where as many memories are known, the calibration holds as it is. */
+/** Where as many memories are known, the weights hold as they are. */
 const MANY = 30;
 
 /**
@@ -228,13 +228,13 @@ const LOOKED_AT = 5;
 const TEXT_MAX = 1_000;
 
 /** The log odds that anything answers, by the words that it shares. They rest on raw scores: relative ones always have a best. */
-function byWords({ question, calibration, traits }: Judged, hits: readonly IndexHit[]): number {
+function byWords({ question, comparedBy, traits }: Judged, hits: readonly IndexHit[]): number {
   const words = new Set(question.terms);
-  const weights = calibration === 'words' ? WORDS_ALONE : BOTH_LEGS;
+  const weights = comparedBy === 'words' ? WORDS_ALONE : BOTH_LEGS;
   const strength = highest(hits.map((hit) => hit.keywordScore)) / Math.sqrt(Math.max(1, words.size)) / rarest(hits);
   const coverage = highest(hits.slice(0, LOOKED_AT).map(({ point }) => shareIn(point.text.slice(0, TEXT_MAX), words)));
   const nearness =
-    calibration === 'learnt'
+    comparedBy === 'learnt'
       ? ANSWER_NEAR * highest(traits.hits.map(({ measured }) => measured))
       : highest(traits.hits.map(({ near }) => near));
   return (

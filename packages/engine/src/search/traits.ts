@@ -5,8 +5,8 @@ import { type Topics, topicsOf } from '../text/topics.ts';
 import { highest } from './hits.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
 
-/** How the vectors of a question's hits tell what is near; words: it had none. */
-export type Calibration = Vectors['kind'] | 'words';
+/** By what the hits of a question are compared: which kind of vectors, or words where it had none. */
+export type ComparedBy = Vectors['kind'] | 'words';
 
 /** What tells whether one hit answers a question: numbers, mostly of 0 to 1. */
 export interface Trait {
@@ -61,12 +61,12 @@ export interface Traits {
 export function traitsOf(
   question: RankQuestion,
   found: readonly Pick<RankedHit, 'hit' | 'unrated'>[],
-  calibration: Calibration,
+  comparedBy: ComparedBy,
 ): Traits {
   const hits = found.map(({ hit }) => hit);
   const words = wordsOf(question, hits);
-  const cosines = hits.map(({ vectorScore }) => (calibration === 'words' ? 0 : (vectorScore ?? 0)));
-  const near = calibration === 'learnt' ? aboveTheMiddle(question.vectors, cosines) : cosines;
+  const cosines = hits.map(({ vectorScore }) => (comparedBy === 'words' ? 0 : (vectorScore ?? 0)));
+  const near = comparedBy === 'learnt' ? aboveTheMiddle(question.vectors, cosines) : cosines;
   const measured = measuredBy(question.vectors, cosines);
   const standsOut = deviations(cosines);
   const { topics, alike, known } = topicsIn(question, hits);

@@ -193,9 +193,9 @@ export interface OverviewStore {
   usageOfDay(of: { readonly tenant: TenantId } | Account, at: Millis): Promise<readonly UsageOfModel[]>;
   /** What the overview of a tenant shows of now and lately. Cheap enough to be asked every few seconds. */
   glance(tenant: TenantId, how: HowToGlance): Promise<Glance>;
-  /** Without `asked` all of them, as they were first heard of. */
   /** Consolidations by when they were begun. Reads at most `rowsMax` rows of each kind. */
   measured(tenant: TenantId, how: HowToMeasure): Promise<MeasuredStretch>;
+  /** Without `asked` all of them, as they were first heard of. */
   owners(tenant: TenantId, page: Page, asked?: OwnersAsked): Promise<Paged<OwnerSummary>>;
   ownerCount(tenant: TenantId): Promise<number>;
   /** null: none is known. */

@@ -1,4 +1,4 @@
-import type { Calibration, Trait } from './traits.ts';
+import type { ComparedBy, Trait } from './traits.ts';
 
 type OfAny =
   | 'none'
@@ -37,7 +37,7 @@ const ANY_OF_LEARNT = {
  * world. Hashed vectors and words alone: 30 users of each world, the first one counted twice. A model's: MiniLM, 90 users of the first
  * world, counted .8 times, and 60 of the second; what was asked a second time counts .6.
  */
-export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, number>>>> = {
+export const HIT: Readonly<Record<ComparedBy, Readonly<Record<keyof Trait, number>>>> = {
   hashed: {
     none: -4.24,
     words: 1.02,
@@ -98,7 +98,7 @@ export const HIT: Readonly<Record<Calibration, Readonly<Record<keyof Trait, numb
 };
 
 /** The same for the log odds that anything does: by the best hit, and by the words of all. */
-export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>> = {
+export const ANY: Readonly<Record<ComparedBy, Readonly<Record<OfAny, number>>>> = {
   hashed: {
     none: 1.4,
     best: 0.62,
@@ -149,7 +149,7 @@ export const ANY: Readonly<Record<Calibration, Readonly<Record<OfAny, number>>>>
 };
 
 /** Less sure that anything answers, nothing is shown. */
-export const ANY_LEAST: Readonly<Record<Calibration, number>> = { hashed: 0.35, learnt: 0.47, words: 0.4 };
+export const ANY_LEAST: Readonly<Record<ComparedBy, number>> = { hashed: 0.35, learnt: 0.47, words: 0.4 };
 /** What is less likely to answer is not shown, nor is what is this much less likely than the best hit. */
 export const HIT_LEAST = 0.03;
-export const HIT_LEAST_OF_BEST: Readonly<Record<Calibration, number>> = { hashed: 0.12, learnt: 0.155, words: 0.15 };
+export const HIT_LEAST_OF_BEST: Readonly<Record<ComparedBy, number>> = { hashed: 0.12, learnt: 0.155, words: 0.15 };

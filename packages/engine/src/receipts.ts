@@ -64,6 +64,22 @@ const copied = (text: string): string => Array.from(text).join('');
 /** One answer, in thousandths. */
 const ANSWER = 1_000;
 
+/** What has to be added to the credits when an outcome takes the place of another; each version once. */
+export function creditChanges(
+  before: Pick<Receipt, 'told' | 'outcome'>,
+  after: Pick<Receipt, 'told' | 'outcome'>,
+): readonly Credit[] {
+  const sums = new Map<string, Credit>();
+  const add = ({ memoryId, version, good, bad }: Credit, sign: 1 | -1): void => {
+    const key = `${memoryId} ${version}`;
+    const sum = sums.get(key) ?? { memoryId, version, good: 0, bad: 0 };
+    sums.set(key, { ...sum, good: sum.good + sign * good, bad: sum.bad + sign * bad });
+  };
+  for (const credit of creditsOf(before)) add(credit, -1);
+  for (const credit of creditsOf(after)) add(credit, 1);
+  return [...sums.values()];
+}
+
 /** Shares of one answer: what stands first was most likely used. The same at all times, so that it can be taken back. */
 function sharesOf(count: number): readonly number[] {
   const weights = Array.from({ length: count }, (_, place) => 1 / Math.log2(place + 2));
@@ -80,22 +96,6 @@ function creditsOf({ told, outcome }: Pick<Receipt, 'told' | 'outcome'>): readon
     const share = shares[place] ?? 0;
     return { memoryId: id, version, good: outcome === 'good' ? share : 0, bad: outcome === 'bad' ? share : 0 };
   });
-}
-
-/** What has to be added to the credits when an outcome takes the place of another; each version once. */
-export function creditChanges(
-  before: Pick<Receipt, 'told' | 'outcome'>,
-  after: Pick<Receipt, 'told' | 'outcome'>,
-): readonly Credit[] {
-  const sums = new Map<string, Credit>();
-  const add = ({ memoryId, version, good, bad }: Credit, sign: 1 | -1): void => {
-    const key = `${memoryId} ${version}`;
-    const sum = sums.get(key) ?? { memoryId, version, good: 0, bad: 0 };
-    sums.set(key, { ...sum, good: sum.good + sign * good, bad: sum.bad + sign * bad });
-  };
-  for (const credit of creditsOf(before)) add(credit, -1);
-  for (const credit of creditsOf(after)) add(credit, 1);
-  return [...sums.values()];
 }
 
 /** Whether they say the same, in whatever order. */

@@ -25,31 +25,6 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the settings; an empty one counts as not set. */
-function readConfig(program: Program, settings: Given): Config {
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''));
-  const parsed = ENVIRONMENT.safeParse(given);
-  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, given));
-  problems.push(...unknownIn(given), ...contradictions(given));
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return configOf(parsed.data, program);
-}
-
-/** Kubernetes tells every container about services by names like SLOWWAVE_INGEST_SERVICE_HOST and …_PORT_7071_TCP_ADDR. */
-const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT|PORT_\d+_(?:TCP|UDP)(?:_\w+)?)$/;
-
-/** A name that is spelt wrong would leave a default in place that nobody asked for. */
-function unknownIn(given: Given): string[] {
-  const names = Object.keys(ENVIRONMENT.shape);
-  const unknown = Object.keys(given).filter((name) => name.startsWith('SLOWWAVE_') && !names.includes(name));
-  return unknown
-    .filter((name) => !OF_A_SERVICE.test(name))
-    .map((name) => {
-      const meant = nearest(name, names);
-      return `${name}: unknown setting; ${meant === null ? 'docs/settings.md lists all settings' : `did you mean ${meant}?`}`;
-    });
-}
-
 /** An owner of a chat is left alone for so many of the gaps that are usual between its posts: few of them are longer. */
 const PACES = 3;
 const SERVICE_WAIT = { idleMs: 60_000, paces: PACES, maxAgeMs: 600_000 };
@@ -102,6 +77,31 @@ const STANDALONE_WAITS = {
 /** The settings of the one process that does everything: from the environment, with flags of the command line over it. */
 export const readStandaloneConfig = (flags: Given, environment: Given = process.env): Config =>
   readConfig({ port: STANDALONE_PORT, waits: STANDALONE_WAITS, root: ROOT }, { ...environment, ...flags });
+
+/** Reads the settings; an empty one counts as not set. */
+function readConfig(program: Program, settings: Given): Config {
+  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''));
+  const parsed = ENVIRONMENT.safeParse(given);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, given));
+  problems.push(...unknownIn(given), ...contradictions(given));
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
+  return configOf(parsed.data, program);
+}
+
+/** Kubernetes tells every container about services by names like SLOWWAVE_INGEST_SERVICE_HOST and …_PORT_7071_TCP_ADDR. */
+const OF_A_SERVICE = /_(?:SERVICE_(?:HOST|PORT(?:_\w+)?)|PORT|PORT_\d+_(?:TCP|UDP)(?:_\w+)?)$/;
+
+/** A name that is spelt wrong would leave a default in place that nobody asked for. */
+function unknownIn(given: Given): string[] {
+  const names = Object.keys(ENVIRONMENT.shape);
+  const unknown = Object.keys(given).filter((name) => name.startsWith('SLOWWAVE_') && !names.includes(name));
+  return unknown
+    .filter((name) => !OF_A_SERVICE.test(name))
+    .map((name) => {
+      const meant = nearest(name, names);
+      return `${name}: unknown setting; ${meant === null ? 'docs/settings.md lists all settings' : `did you mean ${meant}?`}`;
+    });
+}
 
 /** For a program that is started: the environment of this one, and more. */
 export const environmentWith = (more: Given): Given => ({ ...process.env, ...more });

@@ -206,14 +206,6 @@ export function openReader(start: () => Promise<Thread>): Reader {
 /** What an empty ledger is, made once: to run the schema takes longer than to copy it. */
 let empty: Buffer | null = null;
 
-function emptyLedger(tools: Tools): Buffer {
-  const db = new Database(':memory:');
-  migrate(sqlOf(db), tools.id('led'));
-  const bytes = db.serialize();
-  db.close();
-  return bytes;
-}
-
 /** A ledger that nobody else has and that is gone when it is closed, on the calling thread: for a few owners, to be read. */
 export function openLedgerInMemory(tools: Tools): StoredLedger & { readonly bytes: () => number } {
   empty ??= emptyLedger(tools);
@@ -241,6 +233,14 @@ export function openLedgerInMemory(tools: Tools): StoredLedger & { readonly byte
     },
     bytes: () => (sql.db.pragma('page_count', { simple: true }) as number) * PAGE_BYTES,
   };
+}
+
+function emptyLedger(tools: Tools): Buffer {
+  const db = new Database(':memory:');
+  migrate(sqlOf(db), tools.id('led'));
+  const bytes = db.serialize();
+  db.close();
+  return bytes;
 }
 
 const READ_ONLY = { code: 'ledger_unavailable', retryable: false } as const;

@@ -402,6 +402,9 @@ export function narrowingFilterIn(text: string | undefined): Filter | null {
 const NARROWING =
   'at least one condition that can rule a memory out (to delete all memories of the owner, omit filters)';
 
+/** Whether it leaves out nothing: it has no condition, or none that matters. */
+const isTrueOfAll = (filter: Filter): boolean => constantOf(filter) === true;
+
 /** What a filter is of every memory, whatever it is like; null: that depends on the memory. */
 function constantOf(filter: Filter): boolean | null {
   if (filter.kind === 'condition') return null;
@@ -414,6 +417,3 @@ function constantOf(filter: Filter): boolean | null {
   if (parts.includes(deciding)) return deciding;
   return parts.includes(null) ? null : !deciding;
 }
-
-/** Whether it leaves out nothing: it has no condition, or none that matters. */
-const isTrueOfAll = (filter: Filter): boolean => constantOf(filter) === true;

@@ -1,4 +1,4 @@
-import type { Description, Operation, Schema } from './types-of.ts';
+import { type Description, type Operation, refIn, type Schema, typeName } from './types-of.ts';
 
 /** The operations that the Python client has methods for. */
 const OPERATIONS = [
@@ -70,7 +70,9 @@ export function pythonOf({ paths, components }: Description): string {
   const written = [...new Set([...answered, ...asked])].sort();
   return [
     HEAD,
-    ...written.flatMap((name) => declared(nameOf(name), schemas[name] ?? {}, answered.has(name) ? 'list' : 'Sequence')),
+    ...written.flatMap((name) =>
+      declared(typeName(name), schemas[name] ?? {}, answered.has(name) ? 'list' : 'Sequence'),
+    ),
     ...options.flatMap(([name, schema]) => declared(name, schema, 'Sequence')),
   ].join('\n');
 }
@@ -114,11 +116,6 @@ function reachable(from: readonly unknown[], schemas: Description['components'][
   return found;
 }
 
-const refIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
-
-/** Schemas of requests may have the suffix Input, which users of the client do not need. */
-const nameOf = (name: string): string => name.replace(/Input$/, '');
-
 type ListType = 'list' | 'Sequence';
 
 /** The class of a schema after those of the objects inside it, or another name for a type. */
@@ -159,7 +156,7 @@ const SCALARS: Readonly<Record<string, string>> = {
 };
 
 function typeOf(schema: Schema, place: Place): string {
-  if (schema.$ref !== undefined) return nameOf(refIn(schema.$ref));
+  if (schema.$ref !== undefined) return typeName(refIn(schema.$ref));
   const literals = schema.const === undefined ? schema.enum : [schema.const];
   if (literals !== undefined) return unionOf(literals.map(literal));
   const choices = schema.anyOf ?? schema.oneOf;

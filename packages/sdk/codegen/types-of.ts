@@ -56,7 +56,10 @@ export function typesOf({ paths, components }: Description): string {
 }
 
 /** Schemas of requests may have the suffix Input, which users of the client do not need. */
-const typeName = (name: string): string => name.replace(/Input$/, '');
+export const typeName = (name: string): string => name.replace(/Input$/, '');
+
+/** The schema that a reference names. */
+export const refIn = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
 function operationOf(name: string, { summary, parameters = [], requestBody, responses }: Operation): string {
   const parts = [
@@ -96,7 +99,7 @@ function answerOf(responses: Operation['responses']): string {
 }
 
 function typeOf(schema: Schema, indent: string): string {
-  if (schema.$ref !== undefined) return typeName(schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1));
+  if (schema.$ref !== undefined) return typeName(refIn(schema.$ref));
   if (schema.const !== undefined) return literal(schema.const);
   if (schema.enum !== undefined) return schema.enum.map(literal).join(' | ');
   const choices = schema.anyOf ?? schema.oneOf;

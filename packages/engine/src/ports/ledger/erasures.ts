@@ -28,7 +28,7 @@ export interface Erasure {
   readonly remains: readonly string[];
   readonly requestedAt: Millis;
   readonly erasedAt: Millis | null;
-  /** The owner went elsewhere (departures.ts): no record of it stays. */
+  /** The owner went to another cell: no record of it stays. */
   readonly departed: boolean;
 }
 

@@ -108,8 +108,8 @@ export function* grantShare(tenant: TenantId, asked: AskedShare, now: Millis): S
   const known = yield* sharesOf(tenant, now);
   const { told, kept } = granted(known, asked, now);
   // The first has had all of it until now.
-  for (const one of known) if (one.epoch === 0) yield* run(UPSERT, { tenant, ...one });
-  yield* run(UPSERT, { tenant, ...kept });
+  for (const one of known) if (one.epoch === 0) yield* run(UPSERT_SHARE, { tenant, ...one });
+  yield* run(UPSERT_SHARE, { tenant, ...kept });
   return told;
 }
 
@@ -118,7 +118,7 @@ export function* settleShare(tenant: TenantId, { cell, epoch, part, until }: Kep
   yield* run(text, { tenant, cell, epoch, part, until });
 }
 
-const UPSERT = `
+const UPSERT_SHARE = `
   INSERT INTO shares (tenant, cell, epoch, part, until) VALUES (@tenant, @cell, @epoch, @part, @until)
   ON CONFLICT (tenant, cell) DO UPDATE SET epoch = excluded.epoch, part = excluded.part, until = excluded.until`;
 

@@ -55,7 +55,7 @@ export const coldStore = storeOf<ColdStore>('cold', {
   note: write(function* (segment, now) {
     const { name, tenant, lane, bits, lines, lastSum, memories, oldest } = segment;
     const given = { name, tenant, lane, bits, lines, lastSum, memories, oldest: JSON.stringify(oldest), now };
-    yield* run(INSERT, given);
+    yield* run(INSERT_SEGMENT, given);
   }),
   cool: write(function* (name, { stamp, bytes, now }) {
     const segment = yield* lockSegment(name);
@@ -100,29 +100,33 @@ export const coldStore = storeOf<ColdStore>('cold', {
   find: lookup((tenant, { kind, id }) =>
     firstAs(
       segmentFrom,
-      `${SELECT} WHERE l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @id AND s.name = l.cold`,
+      `${SELECT_SEGMENTS} WHERE l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @id AND s.name = l.cold`,
       {
         ...{ tenant, kind, id },
       },
     ),
   ),
-  get: lookup((name) => firstAs(segmentFrom, `${SELECT} WHERE s.name = @name`, { name })),
+  get: lookup((name) => firstAs(segmentFrom, `${SELECT_SEGMENTS} WHERE s.name = @name`, { name })),
   ofBits: lookup((tenant, bits) =>
-    allAs(segmentFrom, `${SELECT} WHERE s.bits = @bits AND ${ASLEEP} AND +s.tenant = @tenant ORDER BY s.name`, {
-      ...{ tenant, bits },
-    }),
+    allAs(
+      segmentFrom,
+      `${SELECT_SEGMENTS} WHERE s.bits = @bits AND ${ASLEEP} AND +s.tenant = @tenant ORDER BY s.name`,
+      {
+        ...{ tenant, bits },
+      },
+    ),
   ),
   list: read((tenant, after, limit) =>
     allAs(
       segmentFrom,
-      `${SELECT} WHERE ${tenant === null ? '' : 's.tenant = @tenant AND '}${ASLEEP} AND s.name > @after ORDER BY s.name LIMIT @limit`,
+      `${SELECT_SEGMENTS} WHERE ${tenant === null ? '' : 's.tenant = @tenant AND '}${ASLEEP} AND s.name > @after ORDER BY s.name LIMIT @limit`,
       { ...(tenant !== null && { tenant }), after: after ?? '', limit },
     ),
   ),
   since: read((state, before, limit) =>
     allAs(
       segmentFrom,
-      `${SELECT} WHERE s.state = @state AND s.since <= @before ORDER BY s.since, s.name LIMIT @limit`,
+      `${SELECT_SEGMENTS} WHERE s.state = @state AND s.since <= @before ORDER BY s.since, s.name LIMIT @limit`,
       {
         ...{ state, before, limit },
       },
@@ -248,7 +252,7 @@ const SELECT_OLDEST = `
     (SELECT min(updated_at) FROM memories WHERE lane = ${LANE_NUMBER} AND live) AS memories,
     (SELECT count(*) FROM memories WHERE lane = ${LANE_NUMBER} AND live) AS live`;
 
-const INSERT = `
+const INSERT_SEGMENT = `
   INSERT INTO segments (name, tenant, lane, bits, state, lines, last_sum, bytes, memories, oldest, since)
   VALUES (@name, @tenant, @lane, @bits, 'written', @lines, @lastSum, 0, @memories, @oldest::jsonb, @now)`;
 
@@ -276,7 +280,7 @@ type SegmentRow = Pick<NewSegment, 'name' | 'tenant' | 'lane' | 'bits' | 'lines'
   Pick<Segment, 'bytes' | 'state' | 'since'> &
   OwnerColumns & { readonly last_sum: string; readonly oldest: string };
 
-const SELECT = 'SELECT s.*, l.owner_kind, l.owner_id FROM segments s JOIN lanes l ON l.id = s.lane';
+const SELECT_SEGMENTS = 'SELECT s.*, l.owner_kind, l.owner_id FROM segments s JOIN lanes l ON l.id = s.lane';
 
 /** Before the lane, whoever locks both. */
 const lockSegment = (name: string): Script<Pick<SegmentRow, 'state' | 'lane' | 'tenant' | 'lines'> | null> =>

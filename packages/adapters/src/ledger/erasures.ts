@@ -44,7 +44,7 @@ const scripted = storeOf<Omit<ErasureStore, 'compact'>>('erasures', {
     const lane = yield* lockOwner({ tenant, owner });
     const before = lane === null ? yield* firstAs(erasureFrom, SELECT_UNFINISHED, { tenant, ownerHash }) : null;
     if (before !== null) return before;
-    yield* run(INSERT, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
+    yield* run(INSERT_ERASURE, { id, tenant, kind, ownerId, ownerHash, lane: lane?.id ?? null, now });
     if (lane !== null) yield* cutOff(lane.id, id);
     return yield* lockErasure(id);
   }),
@@ -102,7 +102,7 @@ const SELECT_UNFINISHED = `
   SELECT * FROM erasures WHERE tenant = @tenant AND owner_hash = @ownerHash AND state <> 'erased'
   ORDER BY requested_at DESC LIMIT 1`;
 
-const INSERT = `
+const INSERT_ERASURE = `
   INSERT INTO erasures (id, tenant, owner_kind, owner_id, owner_hash, lane, state, counts, remains, requested_at)
   VALUES (@id, @tenant, @kind, @ownerId, @ownerHash, @lane, 'requested', '{}', '[]', @now)`;
 

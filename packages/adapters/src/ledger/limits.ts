@@ -230,7 +230,7 @@ const HOLDS: Listing<HoldRow, KeptHold> = {
 export const shareStore = storeOf<ShareStore>('shares', {
   held: lookup((tenant) => heldShare(tenant)),
   take: write(function* (tenant, share) {
-    yield* run(UPSERT, { tenant, ...share, isLast: Number(share.isLast), wants: Number(share.wants) });
+    yield* run(UPSERT_SHARE, { tenant, ...share, isLast: Number(share.isLast), wants: Number(share.wants) });
     return (yield* heldShare(tenant)) ?? share;
   }),
   want: statement(function* (tenant, epoch) {
@@ -271,7 +271,7 @@ const shareFrom = (row: ShareRow | null): HeldShare | null =>
     ...{ elsewhere: row.elsewhere, isLast: row.is_last === 1, wantsAt: row.wants_at, wants: row.wants === 1 },
   };
 
-const UPSERT = `
+const UPSERT_SHARE = `
   INSERT INTO tenant_shares (tenant, epoch, part, until, day, limits, elsewhere, is_last, wants_at, wants)
   VALUES (@tenant, @epoch, @part, @until, @day, @limits, @elsewhere, @isLast, @wantsAt, @wants)
   ON CONFLICT (tenant) DO UPDATE SET

@@ -97,7 +97,7 @@ const SELECT_SAID = 'SELECT id FROM graph_relations WHERE id IN :ids AND counts 
 const BLANK = { question: null, filters: null } as const;
 
 /** SQLite reads the tables of a cross join in this order: receipts as an index has them, and the lane of each. */
-const SELECT = 'SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r CROSS JOIN lanes l';
+const SELECT_RECEIPTS = 'SELECT r.*, l.tenant, l.owner_kind, l.owner_id FROM receipts r CROSS JOIN lanes l';
 const OF_STANDING_LANE = 'l.id = r.lane AND l.erasure IS NULL';
 
 function* one(tenant: TenantId, id: string): Script<Receipt | null> {
@@ -114,11 +114,11 @@ function* whole(heads: readonly ReceiptRow[]): Script<Receipt[]> {
   return heads.map((head) => receiptFrom(head, ofHead.get(head.id) ?? []));
 }
 
-const SELECT_ONE = `${SELECT} WHERE r.id = @id AND r.parts >= 0 AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
+const SELECT_ONE = `${SELECT_RECEIPTS} WHERE r.id = @id AND r.parts >= 0 AND ${OF_STANDING_LANE} AND l.tenant = @tenant`;
 
 /** Ids rise with time. */
 const SELECT_ASKED = `
-  ${SELECT} WHERE r.id > '' AND r.parts >= 0 AND r.question IS NOT NULL AND ${OF_STANDING_LANE}
+  ${SELECT_RECEIPTS} WHERE r.id > '' AND r.parts >= 0 AND r.question IS NOT NULL AND ${OF_STANDING_LANE}
   ORDER BY r.id DESC LIMIT @limit`;
 
 /** That a receipt told something, by a condition on `told` of one of its rows. */
@@ -127,7 +127,7 @@ const inAnyPart = (receipt: string, told: (row: string) => string): string => `(
     SELECT 1 FROM receipts p WHERE p.id > ${receipt}.id || '~' AND p.id < ${receipt}.id || '~~' AND ${told('p')})))`;
 
 const OF_MEMORY = {
-  select: SELECT,
+  select: SELECT_RECEIPTS,
   by: ['r.at', 'r.id'] as const,
   always: [OF_STANDING_LANE, 'r.parts >= 0'],
   asked: {

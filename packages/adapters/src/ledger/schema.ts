@@ -921,7 +921,8 @@ CREATE TABLE links (
 );
 CREATE INDEX links_of_user ON links (tenant, user_id, expires_at);
 
--- Who did what. On SQLite rows lie as they are listed. An erasure alone changes entries, and of them only whom they are about.
+-- Who did what. On SQLite rows lie as they are listed. An erasure alone changes entries, and of them only whom they are about: triggers
+-- refuse anything else (migrate.ts of each dialect).
 CREATE TABLE trail (
   tenant text COLLATE "C" NOT NULL,
   at bigint NOT NULL,

@@ -100,6 +100,6 @@ export function largerDue(policy: DuePolicy, rung: number): DuePolicy {
 export const largerWindow = (window: WindowPolicy, rung: number): WindowPolicy =>
   rung < LARGER_BATCHES ? window : { maxTokens: window.maxTokens * LARGER, maxBatches: window.maxBatches * LARGER };
 
-/** The models of the steps, with the cheaper ones in their place that are named. */
+/** The models of the steps, with the cheaper ones in their place that are named; with a gate only those that passed it are asked (gate.ts). */
 export const cheaperOf = ({ models }: EconomySettings, rung: number): EconomySettings['models'] =>
   rung < CHEAPER_MODELS ? {} : models;

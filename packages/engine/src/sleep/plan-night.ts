@@ -194,7 +194,7 @@ const operationsOf = ({ act, events }: Draft, i: number): readonly Operation[] =
 /** What consolidations of an owner cost counts for so long. */
 const PAST_MS = 30 * DAY_MS;
 /** In that time, what was written without a model has as many tokens as this part of one night's. */
-const LEAST = 0.1;
+const LEAST_SHARE = 0.1;
 
 export interface Sleeping {
   readonly night: Night;
@@ -235,7 +235,7 @@ async function shareOfOwn({ ledger, tools }: EngineDeps, { night, terms }: Sleep
   const { shareOfBudget, limits } = terms.rules.sleep;
   if (shareOfBudget <= 0) return 0;
   const used = await ledger.nights.used(night, tools.now() - PAST_MS);
-  return Math.max(LEAST * limits.tokens, shareOfBudget * used.consolidations) - used.nights;
+  return Math.max(LEAST_SHARE * limits.tokens, shareOfBudget * used.consolidations) - used.nights;
 }
 
 const tokensOf = ({ promptTokens, completionTokens }: TokenUse): number => promptTokens + completionTokens;

@@ -242,7 +242,7 @@ function minutesOf(clock: string): number {
  */
 
 /** More than so many of an agent's users: most. */
-const MOST = 0.5;
+const MOST_USERS = 0.5;
 /** Says nothing in particular. */
 const NO_TOPICS: ReadonlySet<string> = new Set(['misc', 'procedural']);
 
@@ -261,7 +261,9 @@ async function learnOver(
   await ledger.topics.put({ tenant, lane, ownerHash }, topics, tools.now());
   for (const agentId of new Set(topics.map((one) => one.agentId))) {
     const counts = await ledger.topics.of(tenant, agentId);
-    const common = counts.filter(({ owners, ownersInAll }) => owners >= TOPIC_OWNERS && owners > MOST * ownersInAll);
+    const common = counts.filter(
+      ({ owners, ownersInAll }) => owners >= TOPIC_OWNERS && owners > MOST_USERS * ownersInAll,
+    );
     for (const { topic } of common) await propose({ ledger, tools }, { tenant, agentId, topic });
   }
 }

@@ -152,7 +152,7 @@ function* begin(arriving: Arriving): Script<Begun> {
   const hidden = hiddenOwner(owner, id);
   yield* insertLane({ tenant, owner: hidden, newId: lane, now }, ARRIVES);
   yield* run('UPDATE lanes SET erasure = @id WHERE id = @lane', { id, lane });
-  yield* run(INSERT, {
+  yield* run(INSERT_IMPORT, {
     ...{ id, tenant, lane, kind: owner.kind, ownerId: owner.id, hashes: JSON.stringify(ownerHashes) },
     ...{ readAt, lines, lastSum: sum, sum: FIRST_SUM, attempt, now },
   });
@@ -161,7 +161,7 @@ function* begin(arriving: Arriving): Script<Begun> {
   return { kind: 'import', id, tenant, owner, hidden, finished: false, taken: 0, lines, lane };
 }
 
-const INSERT = `
+const INSERT_IMPORT = `
   INSERT INTO imports (id, tenant, lane, owner_kind, owner_id, owner_hashes, read_at, lines, last_sum, taken, sum, attempt,
     created_at)
   VALUES (@id, @tenant, @lane, @kind, @ownerId, @hashes::jsonb, @readAt, @lines, @lastSum, 0, @sum, @attempt, @now)`;

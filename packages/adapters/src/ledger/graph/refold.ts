@@ -65,7 +65,7 @@ function* refoldEntities(
     counts: entity.counts ? 1 : 0,
     revision: entity.revision,
   }));
-  yield* together(...rows.map((row) => run(UPDATE, { ...row, now })));
+  yield* together(...rows.map((row) => run(UPDATE_ENTITY, { ...row, now })));
   if (changed.length > 0) yield* run(FORGET_NAMES, { ids: changed.map(({ id }) => id) });
   yield* insert(
     'graph_names',
@@ -75,9 +75,9 @@ function* refoldEntities(
 
 /** Their rows, with what they stood for before they were moved. */
 function* entitiesBefore(lane: LaneId, ids: ReadonlySet<string>, moved: readonly Moved[]): Script<readonly Before[]> {
-  const asked = yield* all<EntityRow>(SELECT, { lane, ids: [...ids] });
+  const asked = yield* all<EntityRow>(SELECT_ROWS, { lane, ids: [...ids] });
   const ends = asked.flatMap(({ merged_into: end }) => (end === null || ids.has(end) ? [] : [end]));
-  const others = ends.length === 0 ? [] : yield* all<EntityRow>(SELECT, { lane, ids: [...new Set(ends)] });
+  const others = ends.length === 0 ? [] : yield* all<EntityRow>(SELECT_ROWS, { lane, ids: [...new Set(ends)] });
   const from = new Map(moved.map((one) => [one.id, one.from === one.id ? null : one.from]));
   return [...asked, ...others].map(({ id, name, revision, aliases, counts, merged_into: end }) => ({
     id,
@@ -95,7 +95,7 @@ function* followingsOf(lane: LaneId, entities: readonly Before[]): Script<Readon
   const named = [...ids, ...[...members.values()].flat().map(({ id }) => id)];
   const [said, standing, counted] = yield* together(
     all<StatementRow>(SELECT_NAMED, { lane, ids: named }),
-    all<EntityRow>(SELECT, { lane, ids }),
+    all<EntityRow>(SELECT_ROWS, { lane, ids }),
     all<{ id: string }>(SELECT_COUNTING, { lane, rows: ids.map((id) => ({ id })) }),
   );
   const statements = said.map(statementFrom);
@@ -115,7 +115,7 @@ function namesOf(lane: LaneId, { id, name, aliases, counts, mergedInto: end }: B
   return [...new Set([name, ...aliases].map(normaliseText))].map((one) => ({ entity: id, lane, name: one }));
 }
 
-const SELECT = 'SELECT * FROM graph_entities WHERE lane = @lane AND id IN :ids';
+const SELECT_ROWS = 'SELECT * FROM graph_entities WHERE lane = @lane AND id IN :ids';
 
 const SELECT_NAMED = `
   SELECT id, statement, counts FROM graph_statements
@@ -129,7 +129,7 @@ const SELECT_COUNTING = `
     (SELECT 1 FROM graph_statements s
       WHERE s.lane = @lane AND s.destination = r.value ->> 'id' AND s.counts = 1 LIMIT 1)) IS NOT NULL`;
 
-const UPDATE = `
+const UPDATE_ENTITY = `
   UPDATE graph_entities SET aliases = @aliases, counts = @counts, revision = @revision,
     unprojected_at = coalesce(unprojected_at, @now)
   WHERE id = @id`;

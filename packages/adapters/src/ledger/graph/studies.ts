@@ -322,7 +322,7 @@ export function* retakeGraph(
   const changed = [...wanted, ...written].filter(({ row, counts }) => row.counts !== counts);
   for (const counts of [0, 1]) {
     const ids = changed.filter((one) => one.counts === counts).map(({ row }) => row.id);
-    if (ids.length > 0) yield* run(COUNT, { ids, counts });
+    if (ids.length > 0) yield* run(SET_COUNTS, { ids, counts });
   }
   yield* run(FREE_UNDONE, { lane, ids: undone });
   const statements = changed.map(({ row }) => statementFrom(row));
@@ -356,7 +356,7 @@ const SELECT_OF_CONSOLIDATIONS = `
 const SELECT_EXPLICIT = `
   SELECT ${RETAKEN} FROM graph_statements WHERE lane = @lane AND consolidation_id IS NULL`;
 
-const COUNT = 'UPDATE graph_statements SET counts = @counts WHERE id IN :ids';
+const SET_COUNTS = 'UPDATE graph_statements SET counts = @counts WHERE id IN :ids';
 
 /** Whoever studies what is undone is fenced. */
 const FREE_UNDONE = `

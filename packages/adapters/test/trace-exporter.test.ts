@@ -1,7 +1,7 @@
 import { recordingLog } from '@slowwave/engine-testing';
 import { startTraceCollector, type TraceCollector } from '@slowwave/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openExporter, type SpanExporter } from '../src/traces/traces.ts';
+import { openExporter, type SpanExporter } from '../src/traces.ts';
 
 const opened: { close(): Promise<void> }[] = [];
 afterEach(async () => {

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { type AuditLog, auditLog, type Receipts, receiptsOf } from '../audit-and-receipts.ts';
 import type { Config } from '../config/index.ts';
 import { auditMetrics, engineMetrics, ingestMetrics, receiptMetrics } from '../metrics.ts';
-import { openExporter, traceEngine, traceIngest } from '../traces/traces.ts';
+import { openExporter, traceEngine, traceIngest } from '../traces.ts';
 
 /** What a program shows of itself: metrics always, traces where a collector is configured. */
 export interface Observer {

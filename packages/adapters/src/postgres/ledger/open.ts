@@ -16,7 +16,7 @@ import { COLUMN_TYPES } from './asking.ts';
 import { asLedgerError, ofConnection } from './errors.ts';
 import { ledgerIdOf, migrate, SCHEMA } from './migrate.ts';
 
-export interface PostgresLedgerOptions {
+interface PostgresLedgerOptions {
   /** postgres://user:password@host:5432/database. The tables live in a schema of their own, made if missing. */
   readonly url: string;
   /** Most at once. */

@@ -24,7 +24,7 @@ import { askOf, type Params, type Sql } from '../ledger/sql.ts';
 import { ownerKey, requireSpace } from './schema.ts';
 
 /** Into which edition is written: the one in use, or the one in the making and, once that has taken over, the one in use again. */
-export type Target = 'edition' | 'coalesce(next_edition, edition)';
+type Target = 'edition' | 'coalesce(next_edition, edition)';
 
 /** Where points go. */
 export interface Place {

@@ -1,7 +1,7 @@
 import { DEFAULT_TENANT } from '@slowwave/engine';
 import { added, createMemoryLedger, fixedTools, home, recordingLog } from '@slowwave/engine-testing';
 import { expect, test, vi } from 'vitest';
-import { webhookDeliveries } from './sweeps.ts';
+import { repeat, webhookDeliveries } from './sweeps.ts';
 
 const MANY = 30;
 
@@ -42,4 +42,23 @@ test('a receiver that never answers holds four places, and nobody else up', asyn
   for (const answer of answering) answer();
   await sweeping;
   await deliveries.close();
+});
+
+test('a sweep that goes on failing in the same way is logged once, another failure too, and that it works again', async () => {
+  const log = recordingLog();
+  const stopping = new AbortController();
+  const ends = ['away', 'away', 'locked', null, null];
+  let runs = 0;
+  const sweep = async (): Promise<void> => {
+    const end = ends[runs];
+    runs += 1;
+    if (runs === ends.length) stopping.abort();
+    if (end !== null) throw new Error(end);
+  };
+  await repeat({ log }, stopping.signal, ['lanes', sweep]);
+  expect(log.lines.map(({ level, fields }) => [level, fields])).toEqual([
+    ['warn', { sweep: 'lanes', error: 'Error: away' }],
+    ['warn', { sweep: 'lanes', error: 'Error: locked' }],
+    ['info', { sweep: 'lanes' }],
+  ]);
 });

@@ -115,13 +115,30 @@ export function startSweeps(deps: EngineDeps, place: Place): { close(): Promise<
   };
 }
 
-/** Runs again and again until stopped; a failure is logged and does not end it. */
-async function repeat({ log }: EngineDeps, stopping: AbortSignal, [name, sweep]: [string, Sweep]): Promise<void> {
+/** How often a failure that stays the same is logged: with a store away, every sweep fails every second. */
+const FAILURE_LOGGED_EVERY_MS = 60_000;
+const NONE = { error: '', loggedAt: 0 };
+
+/** Runs again and again until stopped. A failure is logged and does not end it; so is the first success after one. */
+export async function repeat(
+  { log }: Pick<EngineDeps, 'log'>,
+  stopping: AbortSignal,
+  [name, sweep]: [string, Sweep],
+): Promise<void> {
+  let failure = NONE;
   while (!stopping.aborted) {
-    await inOneSpace(sweep).catch((error: unknown) => {
-      if (stopping.aborted) return;
-      log.warn({ sweep: name, error: String(error) }, 'a sweep failed; the next one is due in a second');
-    });
+    try {
+      await inOneSpace(sweep);
+      if (failure !== NONE) log.info({ sweep: name }, 'the sweep works again');
+      failure = NONE;
+    } catch (cause) {
+      const [error, now] = [String(cause), performance.now()];
+      const isKnown = failure.error === error && now - failure.loggedAt < FAILURE_LOGGED_EVERY_MS;
+      if (!(isKnown || stopping.aborted)) {
+        log.warn({ sweep: name, error }, 'a sweep failed; it is tried again every second');
+        failure = { error, loggedAt: now };
+      }
+    }
     await sleep(SWEEP_MS, null, { signal: stopping }).catch(() => {});
   }
 }

@@ -32,16 +32,26 @@ export function observe({ traces }: Config, { log, service }: { log: Log; servic
   };
 }
 
-type Told = Readonly<Record<string, (...given: unknown[]) => void>>;
+/** Measures with both. */
+const both = (one: Meter, other: Meter): Meter => ({
+  step: inTurn(one.step, other.step),
+  call: inTurn(one.call, other.call),
+  turn: inTurn(one.turn, other.turn),
+  facts: inTurn(one.facts, other.facts),
+  attacks: inTurn(one.attacks, other.attacks),
+  figures: inTurn(one.figures, other.figures),
+  opinions: inTurn(one.opinions, other.opinions),
+  searchable: inTurn(one.searchable, other.searchable),
+});
 
-/** Tells both whatever the engine measures. */
-function both(one: Meter, other: Meter): Meter {
-  const tell = (name: string, given: unknown[]): void => {
-    for (const meter of [one, other]) (meter as unknown as Told)[name]?.(...given);
+type Measure<Given extends readonly unknown[]> = (...given: Given) => void;
+
+const inTurn =
+  <Given extends readonly unknown[]>(one: Measure<Given>, other: Measure<Given>): Measure<Given> =>
+  (...given) => {
+    one(...given);
+    other(...given);
   };
-  const each = Object.keys(one).map((name) => [name, (...given: unknown[]) => tell(name, given)]);
-  return Object.fromEntries(each) as Meter;
-}
 
 interface Parts {
   readonly ledger: Ledger;

@@ -4,7 +4,7 @@ import { DECIDE, EXTRACT } from '../models/prompts/consolidation.ts';
 import { chatNamed, forStep, type StepModels } from '../models/steps.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { ThoughtStore } from '../ports/ledger/thoughts.ts';
-import type { Meter } from '../ports/tools.ts';
+import { type Meter, silentMeter } from '../ports/tools.ts';
 import { DECIDING, type TenantSettings } from '../settings.ts';
 import { chatsWithinBudget } from '../suites/budget.ts';
 import { canonical } from '../text/normalise.ts';
@@ -62,16 +62,7 @@ const gatherFromLife =
     return { ...own, summary: life.summary, summaryTrust: life.summaryTrust, recent: life.recent };
   };
 
-const paidCalls = (meter: Meter): Meter => ({
-  step: () => {},
-  call: (...called) => meter.call(...called),
-  turn: () => {},
-  facts: () => {},
-  attacks: () => {},
-  figures: () => {},
-  opinions: () => {},
-  searchable: () => {},
-});
+const paidCalls = (meter: Meter): Meter => ({ ...silentMeter, call: (...called) => meter.call(...called) });
 
 /** What a what-if or a canary does otherwise. What is left out is as it is now. */
 export interface WhatIfChanges {

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attempt } from './api.ts';
-import { studiesOf } from './graph-model.ts';
+
 import type { Stage } from './stage.ts';
 import type { Story } from './story.ts';
+import { studiesOf } from './studies.ts';
 
 interface Stats {
   readonly batches: { readonly pending: number; readonly consolidating: number };

@@ -1,7 +1,8 @@
 import { insist, read, readAll } from '../api.ts';
-import { SELF, type Studied, statementsOf, studiesOf } from '../graph-model.ts';
+import { SELF, statementsOf } from '../graph-model.ts';
 import type { Stage } from '../stage.ts';
 import type { SaidBatch, Story } from '../story.ts';
+import { type Studied, studiesOf } from '../studies.ts';
 import { type Expected, expectedOf, type Listed, nameOf } from './expected-graph.ts';
 import type { Finding } from './finding.ts';
 

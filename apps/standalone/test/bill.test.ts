@@ -3,7 +3,9 @@ import {
   answers,
   billOf,
   echoExtractor,
+  type Fault,
   keyedDecider,
+  spoiled,
   startModelServer,
   withFaults,
 } from '@slowwave/testkit';
@@ -40,8 +42,14 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
     refresh_summary: () => ({ summary: 'what was said' }),
     are_you_there: () => ({ there: true }),
   });
+  const faulty = withFaults(script, { seed: 7, rates: RATES });
+  // Which questions go wrong depends on their texts, and these have the time in them: two after the kill are sure.
+  const sure: Fault[] = [];
   const provider = await startModelServer({
-    script: withFaults(script, { seed: 7, rates: RATES }),
+    script: (call) => {
+      const fault = call.name === 'extract_facts' ? sure.pop() : undefined;
+      return fault === undefined ? faulty(call) : spoiled(fault, '');
+    },
     latencyMs: MODEL_MS,
   });
   onTestFinished(() => provider.close());
@@ -62,6 +70,7 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
   await expect.poll(() => provider.calls.length).toBeGreaterThan(USERS / 2);
   const killed = { at: Date.now(), inDoubtMs: 2_000 };
   await setup.crash();
+  sure.push('dropped', 'server_error');
   await setup.start();
   for (let round = 1; round < EXCHANGES; round += 1) await talk(round);
   await quiet(setup.ingest, TIMEOUT_MS);
@@ -79,8 +88,8 @@ it('what was answered is the provider’s bill to the token, and the bill lies b
     expect(atMost[part]).toBeGreaterThanOrEqual(row[`${part}_tokens`]);
     expect(atMost[part]).toBeLessThanOrEqual(row[`${part}_tokens`] + row.unanswered[`${part}_tokens`]);
   }
-  // The last of them may have come to a process that was killed.
   expect(row.refused_calls).toBeGreaterThan(0);
+  // One that came to the process that was killed is not counted.
   expect(row.refused_calls).toBeLessThanOrEqual(provider.calls.filter(({ status }) => status >= 400).length);
   const stats = (await get(`${setup.search}/v1/stats`)).body.usage;
   expect(stats.prompt_tokens).toBe(row.prompt_tokens + row.unanswered.prompt_tokens);

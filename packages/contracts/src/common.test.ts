@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { ExternalId, Filters, Metadata, Moment } from './common.ts';
 
-test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x'])('%j is an id', (id) => {
+test.each(['ann', 'a b', ' ann', '李雷', '👩‍💻', 'user:7/x', '...', '.a', 'a..'])('%j is an id', (id) => {
   expect(ExternalId.safeParse(id).success).toBe(true);
 });
 
-test.each(['', '  ', '\t', 'a\u0000b', '\u0000', 'a\n', '\ud800', 'a\udc00b', 'a'.repeat(257)])(
+test.each(['', '  ', '\t', 'a\u0000b', '\u0000', 'a\n', '\ud800', 'a\udc00b', 'a'.repeat(257), '.', '..'])(
   '%j is not an id',
   (id) => {
     expect(ExternalId.safeParse(id).success).toBe(false);

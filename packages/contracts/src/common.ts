@@ -12,14 +12,16 @@ export function formedAs(pattern: RegExp, message: string) {
 
 export const OwnerKind = z.enum(['user', 'agent', 'run']);
 
-/** A caller-chosen id: printable, not blank, at most 256 characters. */
+/** A caller-chosen id: printable, not blank, at most 256 characters, and able to stand in a URL. */
 export const ExternalId = z
   .string()
   .min(1)
   // Too long texts are reported at once: the expression below would read megabytes.
   .max(ID_MAX, { abort: true })
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
-  .check(formedAs(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters'));
+  .check(formedAs(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters'))
+  // Browsers, fetch and curl take them out of a path: nobody could erase whom they name.
+  .check(formedAs(/^(?!\.\.?$)/u, 'must not be "." or "..", which cannot be part of a URL'));
 
 /** Longer than any time with a fraction of a second and an offset. */
 const MOMENT_MAX = 64;

@@ -9,6 +9,7 @@ const EMPTY_HALF = new CutOff('{"facts":[{"text":"li');
 const MAX_ATTEMPTS = 5;
 /** Of an answer that is of no use, each with a repair. */
 const TRIES = 2;
+const DOWN = new EngineError('the model answered 500', { code: 'model_server_error', retryable: true });
 /** As many characters as an answer may have. */
 const FULL = JSON.stringify(WHOLE).padEnd(1_000_000);
 
@@ -70,6 +71,48 @@ describe('an answer', () => {
     ]);
   });
 
+  it('that was no use in two tries, whose repairs were lost to an outage, parks nothing', async () => {
+    const { bench, id, calls } = await asked(['nonsense', 'nonsense', WHOLE], [DOWN, DOWN]);
+    await bench.run();
+    expect(await bench.live()).toEqual(['lives: in Oslo', 'pet: a cat']);
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: 2,
+    });
+    const pair = ['extract_facts', 'repair_output'];
+    expect(calls()).toEqual([...pair, ...pair, 'extract_facts']);
+  });
+
+  it('that is never any use, and whose repair never comes, parks the batch when its attempts are used up', async () => {
+    const always = <One>(one: One): One[] => Array.from({ length: 20 }, () => one);
+    const { bench, id, calls } = await asked(always('nonsense'), always(DOWN));
+    await bench.run();
+    const parked = { state: 'parked', attempts: MAX_ATTEMPTS, failure: { code: 'model_server_error' } };
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject(parked);
+    // The last attempt is made twice: the model is there, but nobody knows whether it was before.
+    expect(calls().filter((name) => name === 'extract_facts').length).toBeLessThanOrEqual(MAX_ATTEMPTS + 1);
+  });
+
+  it('that was no use is not asked for again while its provider takes no repair', async () => {
+    const full = new EngineError('wait', { code: 'rate_limited', retryable: true, countsAsTry: false });
+    const { bench, id, calls } = await asked(['nonsense'], [full, full, full, WHOLE]);
+    await bench.run();
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject({
+      state: 'consolidated',
+      attempts: 0,
+    });
+    expect(calls()).toEqual(['extract_facts', ...Array.from({ length: 4 }, () => 'repair_output')]);
+  });
+
+  it('whose repair does not fit the window counts as a try that came to nothing', async () => {
+    const tooLong = new EngineError('the window is full', { code: 'context_too_long', retryable: false });
+    const { bench, id, calls } = await asked(['nonsense', 'nonsense', WHOLE], [tooLong, tooLong]);
+    await bench.run();
+    const parked = { state: 'parked', attempts: TRIES, failure: { code: 'model_output_unusable' } };
+    expect(await bench.deps.ledger.batches.get(DEFAULT_TENANT, id)).toMatchObject(parked);
+    expect(calls()).toHaveLength(2 * TRIES);
+  });
+
   it('that was no use is not paid for again after a crash in the same try', async () => {
     const unreachable = new EngineError('gone', { code: 'cancelled', retryable: true });
     const { bench, calls } = await asked(['nonsense'], [unreachable, WHOLE]);
@@ -96,8 +139,7 @@ describe('an answer', () => {
   });
 
   it('that never came counts as a failed call', async () => {
-    const down = new EngineError('the model answered 500', { code: 'model_server_error', retryable: true });
-    const { bench } = await asked([down, WHOLE], []);
+    const { bench } = await asked([DOWN, WHOLE], []);
     await bench.run();
     expect(await bench.deps.ledger.overview.usage(DEFAULT_TENANT)).toMatchObject({ calls: 2, failedCalls: 1 });
   });
@@ -109,7 +151,11 @@ async function asked(answers: readonly Reply[], repairs: readonly Reply[]) {
     (replies: readonly Reply[]): Script =>
     (input, nth) =>
       replies[nth - 1] ?? echoExtract(input, nth);
-  const chat = fakeChat({ extract_facts: inTurn(answers), repair_output: inTurn(repairs) });
+  const chat = fakeChat({
+    extract_facts: inTurn(answers),
+    repair_output: inTurn(repairs),
+    are_you_there: () => ({ there: true }),
+  });
   const bench = await engineBench({ chat, settings: { maxAttempts: MAX_ATTEMPTS } });
   const id = await bench.post(['lives: in Oslo', 'pet: a cat']);
   const stored = async (): Promise<[string, string][]> => {

@@ -46,7 +46,7 @@ export interface Question<T> {
 
 /** How much of a broken answer a repair call is shown, in characters. A model in a loop is not shown all of its loop. */
 const BROKEN_SHOWN = 1_000;
-/** How often a question is asked for which no usable answer comes, each time with a repair: then the batch waits for a person. */
+/** How often a question and its repair are both answered in a way that is of no use: then the batch waits for a person. */
 const TRIES_MAX = 2;
 
 /**
@@ -70,41 +70,57 @@ export async function readingOf<T>(asking: Asking, question: Question<T>): Promi
   }
 
   const { shape, step } = question;
-  const before = await failedBefore(asking, question, inputHash);
-  if (before.length >= TRIES_MAX) throw unusable(question, { tries: before, isFinal: true });
-  const isFinal = before.length + 1 >= TRIES_MAX;
+  const { answers: before, tries } = await failedBefore(asking, question, inputHash);
+  if (tries >= TRIES_MAX) throw unusable(question, { answers: before, isFinal: true });
+  const isFinal = tries + 1 >= TRIES_MAX;
   const broken = { step, failedStep: failedStep(step, turn.attempts), inputHash };
   const again = 2 * before.length;
   const call = { ...callOf(question.prompt, askedAgain(question.ask, again), question.input), ...imagesOf(question) };
   if (question.isBulk === true && before.length === 0) await waitForBulk(asking, { step, inputHash, call });
   const first = await answerTo(asking, { ...broken, call: { ...call, again }, shape });
   if (usable(first.reading)) return first.reading;
-  const unrepaired = { ...broken, failedStep: `${step}:unrepaired:${turn.attempts}` };
+  const unrepaired = { ...broken, failedStep: unrepairedStep(step, turn.attempts) };
   const repair = { ...repairCall(question, first.answer, again), again: again + 1 };
-  const second = await answerTo(asking, { ...unrepaired, call: repair, shape }).catch((error: unknown) => {
+  const second = await answerTo(asking, { ...unrepaired, call: repair, shape }).catch(async (error: unknown) => {
     // The question itself had room: what is too much is its broken answer.
-    if (error instanceof EngineError && error.code === 'context_too_long') return null;
-    throw error;
+    if (!(error instanceof EngineError) || error.code !== 'context_too_long') throw error;
+    const nothing = { ...saidNothing(deps), step: unrepaired.failedStep, inputHash, at: deps.tools.now() };
+    await keep(asking, nothing);
+    return null;
   });
   if (second !== null && usable(second.reading)) return second.reading;
-  throw unusable(question, { tries: second === null ? [first] : [first, second], isFinal });
+  throw unusable(question, { answers: second === null ? [first] : [first, second], isFinal });
 }
 
 /** Under which an answer is kept that is of no use. */
 export const failedStep = (step: string, attempt: number): string => `${step}:unusable:${attempt}`;
 
-/** What was answered in earlier tries, and was no use. */
+/** Under which its repair is kept if that is no use either. */
+const unrepairedStep = (step: string, attempt: number): string => `${step}:unrepaired:${attempt}`;
+
+interface Before<T> {
+  /** What the question was answered, and was no use. */
+  readonly answers: readonly Answered<T>[];
+  /** How often its repair was no use either. One that was lost to an outage says nothing of the question: the batch's attempts end that. */
+  readonly tries: number;
+}
+
+/** What came of the question in earlier attempts of its batch. */
 async function failedBefore<T>(
   { deps, turn }: Asking,
   { step, shape }: Question<T>,
   inputHash: string,
-): Promise<readonly Answered<T>[]> {
-  const failed: Answered<T>[] = [];
+): Promise<Before<T>> {
+  const kept = (name: string) => deps.ledger.thoughts.answer(turn.consolidationId, name, inputHash);
+  const answers: Answered<T>[] = [];
+  let tries = 0;
   for (let attempt = 0; attempt < turn.attempts; attempt += 1) {
-    const answer = await deps.ledger.thoughts.answer(turn.consolidationId, failedStep(step, attempt), inputHash);
-    if (answer !== null) failed.push({ answer, reading: readAnswer(answer.text, shape) });
+    const answer = await kept(failedStep(step, attempt));
+    if (answer === null) continue;
+    answers.push({ answer, reading: readAnswer(answer.text, shape) });
+    if ((await kept(unrepairedStep(step, attempt))) !== null) tries += 1;
   }
-  return failed;
+  return { answers, tries };
 }
 
 /** A model that is asked in the same words makes the same mistake, also where its server takes no temperature. */
@@ -223,13 +239,19 @@ async function ring({ deps, turn, cancel }: Asking, question: ChatCall, asked: A
     if (answer !== undefined) return { answer, call: null, isStored: true };
     // The server threw away what the model wrote, or it was endless: an answer like any other that is of no use.
     if (error instanceof EngineError && error.code === 'model_output_unusable') {
-      const wrote = { promptTokens: 0, completionTokens: error.written };
-      const nothing = { text: '', model: deps.chat.name, usage: wrote, truncated: false };
-      return { answer: nothing, call: null, isStored: false };
+      return { answer: saidNothing(deps, error.written), call: null, isStored: false };
     }
     throw error;
   }
 }
+
+/** In place of an answer that nobody has; of so many tokens. */
+const saidNothing = ({ chat }: EngineDeps, written = 0): ChatAnswer => ({
+  text: '',
+  model: chat.name,
+  usage: { promptTokens: 0, completionTokens: written },
+  truncated: false,
+});
 
 /** A fallback has passed the gate of whoever pays for it, where there is one. */
 const passedGate =
@@ -243,14 +265,14 @@ async function keep({ deps, turn }: Asking, answer: StoredAnswer, call: SettledC
 }
 
 interface Failed {
-  readonly tries: readonly Answered<unknown>[];
+  readonly answers: readonly Answered<unknown>[];
   /** It was asked often enough. */
   readonly isFinal: boolean;
 }
 
-function unusable({ prompt }: Question<unknown>, { tries, isFinal }: Failed): EngineError {
-  const brokeOff = tries.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
-  const { got, remedy } = gotIn(tries);
+function unusable({ prompt }: Question<unknown>, { answers, isFinal }: Failed): EngineError {
+  const brokeOff = answers.some(({ answer, reading }) => answer.truncated || reading?.complete === false);
+  const { got, remedy } = gotIn(answers);
   const message =
     `expected ${prompt.name} to answer with the JSON of its schema, got ${got}, twice; ` +
     `see the raw answers in the consolidation. If this persists, ${remedy}.`;
@@ -269,16 +291,16 @@ const LESS_REPEATING =
   'use another model, or make this one repeat itself less, for example with SLOWWAVE_CHAT_EXTRA_BODY={"frequency_penalty": 0.5}';
 
 /** What came instead of an answer, and what to do about it. */
-function gotIn(tries: readonly Answered<unknown>[]): Got {
-  if (tries.some(({ answer }) => repeatsItself(answer)))
+function gotIn(answers: readonly Answered<unknown>[]): Got {
+  if (answers.some(({ answer }) => repeatsItself(answer)))
     return { got: 'an answer that repeats itself endlessly', remedy: LESS_REPEATING };
-  const [cutOff] = tries.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
+  const [cutOff] = answers.filter(({ answer, reading }) => answer.truncated || reading?.complete === false);
   if (cutOff !== undefined) {
     return THINKING.test(cutOff.answer.text)
       ? { got: 'only reasoning up to its output limit', remedy: `reduce the reasoning of the model, or ${MORE_ROOM}` }
       : { got: 'a truncated answer', remedy: `${MORE_ROOM}; a model that repeats itself must be replaced` };
   }
-  const [last] = tries.toReversed();
+  const [last] = answers.toReversed();
   const text = last?.answer.text.trim() ?? '';
   if (text === '') return { got: 'an empty answer', remedy: 'check the log of the server, or use another model' };
   const got = /[[{]/u.test(text) ? 'JSON of another structure' : 'prose without JSON';

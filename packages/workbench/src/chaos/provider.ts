@@ -60,12 +60,9 @@ export interface AskedCall {
 
 /** The share of calls that a storm hits. */
 const STORM_SHARE = 0.9;
-/**
- * Failures that are answers, of no use. A question is tried twice, each time with a repair, and then its batch waits for a person. A try
- * counts also if its repair was lost to another failure: so with three of them a batch may be parked already.
- */
+/** Failures that are answers, of no use: with the fourth of one question its batch waits for a person. */
 const USELESS: readonly Fault[] = ['malformed', 'truncated'];
-const USELESS_MAX = 2;
+const USELESS_MAX = 3;
 const DIMENSIONS = 64; // enough to distinguish a few texts
 
 interface State {

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { startOwnServer } from '@slowwave/testkit';
+import type { Description } from './description.ts';
 import { pythonOf, syncOf } from './python.ts';
-import { type Description, typesOf } from './types-of.ts';
+import { typesOf } from './types-of.ts';
 
 const PYTHON = new URL('../../../clients/python/src/slowwave/', import.meta.url);
 

@@ -1,4 +1,4 @@
-import { type Description, type Operation, refIn, type Schema, typeName } from './types-of.ts';
+import { type Description, type Operation, refIn, type Schema, typeName } from './description.ts';
 
 /** The operations that the Python client has methods for. */
 const OPERATIONS = [

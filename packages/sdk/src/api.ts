@@ -53,30 +53,10 @@ export type AuditList = {
   readonly next_cursor: string | null;
 };
 
-export type Batch = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly app_id: string | null;
-  readonly id: string;
-  /** The lane of its owner. The names of its jobs at /queues start with it. */
-  readonly lane: string;
-  readonly state: 'pending' | 'consolidating' | 'consolidated' | 'empty' | 'parked' | 'undone';
-  readonly stage: 'waiting' | 'extract' | 'decide' | 'apply' | 'project' | 'done';
-  readonly attempts: number;
-  readonly error: Failure | null;
+export type Batch = BatchSummary & {
   /** The most recent failed attempts, oldest first, including those before a replay. */
   readonly failures: readonly Failure[];
-  readonly consolidation_id: string | null;
-  readonly messages: number;
-  readonly priority: 'live' | 'backfill';
   readonly events: readonly BatchEvent[];
-  readonly timings: {
-    readonly accepted_at: string;
-    readonly claimed_at: string | null;
-    readonly applied_at: string | null;
-    readonly searchable_at: string | null;
-  };
   readonly usage: Usage | null;
   /** Memory was paused for this user, now or when it was said: for some or all of these messages nothing is stored except that they were sent. */
   readonly paused?: 'some' | 'all' | undefined;
@@ -145,13 +125,7 @@ export type BundleLines = {
 };
 
 export type BundledErasureList = {
-  readonly results: readonly {
-    readonly id: string;
-    /** A digest of ledger, tenant and owner. */
-    readonly owner_hash: string;
-    readonly requested_at: string;
-    readonly erased_at: string;
-  }[];
+  readonly results: readonly PostErasures['erasures'][number][];
   readonly next_cursor: string | null;
 };
 
@@ -171,28 +145,7 @@ export type Caller = {
   readonly operator: boolean;
 };
 
-export type Canary = {
-  readonly id: string;
-  /** done: it passed its last step and waits to be promoted or stopped. */
-  readonly state: 'running' | 'done' | 'halted' | 'undoing' | 'undone' | 'promoted' | 'stopped';
-  /** Any JSON value */
-  readonly changes: unknown;
-  /** Percentage of the owners that have the changes. */
-  readonly share: number;
-  /** Its step, from 1. */
-  readonly step: number;
-  readonly steps: readonly {
-    /** Percentage of the owners. */
-    readonly share: number;
-    /** The minimum time before the next step. */
-    readonly min_seconds: number;
-    /** The minimum number of consolidations with the changes before the next step. */
-    readonly min_consolidations: number;
-  }[];
-  /** Why it halted; the code names the figure. */
-  readonly halt: Failure | null;
-  readonly created_at: string;
-  readonly finished_at: string | null;
+export type Canary = CanarySummary & {
   readonly step_since: string;
   readonly bounds: Readonly<Record<string, number>>;
   readonly undo: 'automatic' | 'manual';
@@ -296,14 +249,7 @@ export type CanarySummary = {
   readonly share: number;
   /** Its step, from 1. */
   readonly step: number;
-  readonly steps: readonly {
-    /** Percentage of the owners. */
-    readonly share: number;
-    /** The minimum time before the next step. */
-    readonly min_seconds: number;
-    /** The minimum number of consolidations with the changes before the next step. */
-    readonly min_consolidations: number;
-  }[];
+  readonly steps: readonly NonNullable<PostCanary['steps']>[number][];
   /** Why it halted; the code names the figure. */
   readonly halt: Failure | null;
   readonly created_at: string;
@@ -403,34 +349,7 @@ export type Cells = {
   })[];
 };
 
-export type ChangedRelation = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly id: string;
-  readonly source: {
-    readonly id: string;
-    readonly name: string;
-  };
-  /** A general, tenseless name, like works_at. */
-  readonly relationship: string;
-  readonly destination: {
-    readonly id: string;
-    readonly name: string;
-  };
-  /** The relation as text: "Ana works at Acme". */
-  readonly text: string;
-  readonly valid_from: string;
-  /** When it ended; null: it has not ended. */
-  readonly invalid_at: string | null;
-  /** Memories extracted from the same messages. */
-  readonly memory_ids: readonly string[];
-  readonly said_at: string;
-  /** How often it was repeated. */
-  readonly confirmations: number;
-  /** The quote that states it; null if it was written by API without one. */
-  readonly quote: string | null;
-  readonly message_ids: readonly string[];
+export type ChangedRelation = Relation & {
   /** The previous id: a restated relation gets a new id. */
   readonly replaces: string | null;
 };
@@ -450,22 +369,11 @@ export type CitedMemory = {
   readonly message_ids: readonly string[];
 };
 
-export type CitedMessage = {
-  readonly message_id: string;
-  readonly batch_id: string;
-  /** The message id set by the caller. */
-  readonly id: string | null;
-  readonly role: 'user' | 'assistant' | 'system' | 'tool';
-  readonly name: string | null;
-  readonly content: string;
-  /** Why there is no content: it was removed by retention, contained personal data that is not stored, says what was forgotten, or was said while memory was paused for the user. */
-  readonly withheld?: 'retention' | 'personal_data' | 'forgotten' | 'paused' | undefined;
-  readonly said_at: string;
+export type CitedMessage = ToldMessage & {
   /** The speaker’s UTC offset in minutes, if known. */
   readonly utc_offset?: number | undefined;
   /** The words the memory is based on, if known. Not included in search results. */
   readonly quotes?: readonly string[] | undefined;
-  readonly kind: 'message';
 };
 
 export type ColdOwner = {
@@ -495,20 +403,7 @@ export type Conclusion = {
   }[];
 };
 
-export type Consolidation = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly app_id: string | null;
-  readonly id: string;
-  readonly state: 'thinking' | 'planned' | 'waiting' | 'applied' | 'split' | 'parked' | 'undone';
-  readonly batch_ids: readonly string[];
-  readonly attempts: number;
-  readonly error: Failure | null;
-  readonly created_at: string;
-  readonly applied_at: string | null;
-  /** When retention removed its plan and model answers. */
-  readonly removed_at: string | null;
+export type Consolidation = ConsolidationSummary & {
   /** What was read, extracted and decided; null until a plan is stored. */
   readonly plan: Plan | null;
   readonly answers: readonly ({
@@ -696,10 +591,7 @@ export type Drift = {
     readonly to: string;
   };
   /** The last seven days. */
-  readonly recent: {
-    readonly from: string;
-    readonly to: string;
-  };
+  readonly recent: Drift['before'];
   /** Consolidations examined, by chat model; at most the newest 1,000 of each period. */
   readonly models: readonly {
     readonly model: string;
@@ -723,11 +615,7 @@ export type Drift = {
       readonly recent: number;
     };
     /** Recent minus before, with a 99% confidence interval. null: too few owners for a comparison. */
-    readonly difference: {
-      readonly value: number;
-      readonly low: number;
-      readonly high: number;
-    } | null;
+    readonly difference: CanaryInterval | null;
     /** worse: worse by more than the margin of this figure, and statistically significant. */
     readonly verdict: 'fine' | 'worse' | 'unclear';
   })[];
@@ -738,10 +626,7 @@ export type Drift = {
       readonly against: number;
       readonly of: number;
     };
-    readonly recent: {
-      readonly against: number;
-      readonly of: number;
-    };
+    readonly recent: Drift['opinions'][number]['before'];
   })[];
 };
 
@@ -871,23 +756,11 @@ export type Forecast = {
     /** The actual value lies within this distance of `about` in 19 of 20 cases. */
     readonly plus_minus: number;
   };
-  readonly completion_tokens: {
-    readonly about: number;
-    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
-    readonly plus_minus: number;
-  };
+  readonly completion_tokens: Forecast['prompt_tokens'];
   /** Both together. */
-  readonly tokens: {
-    readonly about: number;
-    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
-    readonly plus_minus: number;
-  };
+  readonly tokens: Forecast['prompt_tokens'];
   /** null: a model without a price was called, or there is no past usage. */
-  readonly cost: {
-    readonly about: number;
-    /** The actual value lies within this distance of `about` in 19 of 20 cases. */
-    readonly plus_minus: number;
-  } | null;
+  readonly cost: Forecast['prompt_tokens'] | null;
   /** The number of consolidations in the last 35 days the estimate is based on. 0: none, so it is a guess. */
   readonly basis: {
     readonly owners: number;
@@ -920,10 +793,7 @@ export type ForgottenMemory = {
       readonly id: string;
       readonly text: string;
     }[];
-    readonly entities: readonly {
-      readonly id: string;
-      readonly name: string;
-    }[];
+    readonly entities: readonly Relation['source'][];
     /** Removed, and written again when the next one is due. */
     readonly summaries: number;
   };
@@ -933,10 +803,7 @@ export type ForgottenMemory = {
       readonly message_id: string;
       readonly memory_ids: readonly string[];
     }[];
-    readonly relations: readonly {
-      readonly id: string;
-      readonly text: string;
-    }[];
+    readonly relations: readonly ForgottenMemory['fell']['relations'][number][];
   };
 };
 
@@ -975,17 +842,9 @@ export type HeldFigure = {
   readonly baseline: number | null;
   readonly variant: number | null;
   /** The variant with its 99% interval; null: too few cases for a comparison. */
-  readonly interval: {
-    readonly value: number;
-    readonly low: number;
-    readonly high: number;
-  } | null;
+  readonly interval: CanaryInterval | null;
   /** With its 99% interval; null: too few cases for a comparison. */
-  readonly difference: {
-    readonly value: number;
-    readonly low: number;
-    readonly high: number;
-  } | null;
+  readonly difference: CanaryInterval | null;
   readonly margin: {
     readonly by: number;
     readonly relative?: true | undefined;
@@ -1041,11 +900,7 @@ export type HitExplanation = {
     readonly rank: number;
   } | null;
   /** null: this search did not find it. */
-  readonly vector: {
-    readonly score: number;
-    /** 1: the best of this search. */
-    readonly rank: number;
-  } | null;
+  readonly vector: NonNullable<HitExplanation['keyword']> | null;
   /** Both searches together, each relative to its best hit. */
   readonly fused: number;
   /** Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
@@ -1147,12 +1002,7 @@ export type IndexMoveAnswer = {
   /** null: there is none. */
   readonly move: IndexMove | null;
   /** Only for dry_run. */
-  readonly estimate: {
-    /** The approximate number of texts that the new model embeds. */
-    readonly texts: number;
-    /** The approximate number of their tokens. */
-    readonly tokens: number;
-  } | null;
+  readonly estimate: IndexMove['estimate'] | null;
 };
 
 export type Key = {
@@ -1176,20 +1026,7 @@ export type KeyList = {
   readonly next_cursor: string | null;
 };
 
-export type KeyWithSecret = {
-  readonly id: string;
-  readonly tenant: string;
-  readonly name: string;
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
-  readonly user_id: string | null;
-  readonly app_id: string | null;
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
-  /** When it was last used, accurate to one hour. */
-  readonly last_used_at: string | null;
-  /** Until when the previous secret is valid after a rotation. */
-  readonly previous_until: string | null;
+export type KeyWithSecret = Key & {
   /** Returned only once; it cannot be retrieved later. */
   readonly secret: string;
 };
@@ -1398,25 +1235,7 @@ export type ModelList = {
   })[];
 };
 
-export type Night = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  /** Also the id of its consolidation, which can be undone and redone. */
-  readonly id: string;
-  readonly state: 'thinking' | 'waiting' | 'applied' | 'undone' | 'discarded' | 'stale' | 'failed';
-  /** Why it waits or waited. preview: the settings require approval. share: it would change too many memories. */
-  readonly why: 'preview' | 'share' | null;
-  readonly acts: number;
-  /** How many memories it changes. */
-  readonly memories: number;
-  readonly failure: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
-  readonly created_at: string;
-  readonly ended_at: string | null;
+export type Night = NightSummary & {
   /** null: not created yet, or removed by retention. */
   readonly plan: {
     readonly acts: readonly Act[];
@@ -1447,26 +1266,12 @@ export type NightSummary = {
   readonly acts: number;
   /** How many memories it changes. */
   readonly memories: number;
-  readonly failure: {
-    readonly code: string;
-    readonly message: string;
-    readonly at: string;
-  } | null;
+  readonly failure: Failure | null;
   readonly created_at: string;
   readonly ended_at: string | null;
 };
 
-export type OpenedLink = {
-  /** null: the static key of the server, or no key was needed. */
-  readonly key_id: string | null;
-  readonly tenant: string;
-  readonly scopes: readonly ('ingest' | 'search' | 'manage' | 'subject' | 'admin')[];
-  readonly user_id: string | null;
-  readonly app_id: string | null;
-  /** Whether it may manage the whole installation. */
-  readonly operator: boolean;
-  /** true: the server has no keys and accepts requests from its own machine without one. */
-  readonly keyless: boolean;
+export type OpenedLink = Session & {
   /** Sent as a key (authorization: Bearer …). Returned only once. */
   readonly token: string;
   /** Until when the token is valid, unless it is renewed. */
@@ -1540,11 +1345,7 @@ export type Overview = {
       /** null: no limit. */
       readonly limit: number | null;
     };
-    readonly cost: {
-      readonly used: number;
-      /** null: no limit. */
-      readonly limit: number | null;
-    };
+    readonly cost: Overview['today']['tokens'];
   };
   /** The saving measures in force because the daily budget is running out, see docs/costs.md. Each level includes the ones below it. */
   readonly economy: {
@@ -1611,26 +1412,10 @@ export type PatchMemory = {
 
 export type PatchRelation = {
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly source?: {
-    readonly id?: string | undefined;
-    /** One of its names, case-insensitive. */
-    readonly name?: string | undefined;
-    /** The owner. */
-    readonly self?: true | undefined;
-    /** The kind of an entity that is created by name. */
-    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | undefined;
+  readonly source?: PostRelation['source'] | undefined;
   readonly relationship?: string | undefined;
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly destination?: {
-    readonly id?: string | undefined;
-    /** One of its names, case-insensitive. */
-    readonly name?: string | undefined;
-    /** The owner. */
-    readonly self?: true | undefined;
-    /** The kind of an entity that is created by name. */
-    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  } | undefined;
+  readonly destination?: PostRelation['source'] | undefined;
   readonly valid_from?: string | undefined;
   /** When it ended. null: it has not ended. */
   readonly invalid_at?: string | null | undefined;
@@ -1827,13 +1612,7 @@ export type PostCanary = {
     /** Another chat model, for all steps. A model that is not configured is called on the same model server. */
     readonly model?: string | undefined;
     /** Other chat models by step. */
-    readonly models?: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-      readonly graph?: string | undefined;
-      readonly summary?: string | undefined;
-      readonly recall?: string | undefined;
-    } | undefined;
+    readonly models?: NonNullable<PostReplay['models']> | undefined;
     /** Overrides the mode of the batches. */
     readonly mode?: 'decide' | 'add_only' | undefined;
     /** Whether to extract relations; overrides batches and settings. */
@@ -1844,18 +1623,10 @@ export type PostCanary = {
     readonly excludes?: string | undefined;
     readonly decide_instructions?: string | undefined;
     readonly categories?: readonly string[] | undefined;
-    readonly prompts?: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-    } | undefined;
+    readonly prompts?: NonNullable<PostReplay['prompts']> | undefined;
     readonly recall_per_fact?: number | undefined;
     /** The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch. */
-    readonly near?: {
-      readonly vector?: number | undefined;
-      readonly keyword?: number | undefined;
-      readonly pair?: number | undefined;
-      readonly overlap?: number | undefined;
-    } | undefined;
+    readonly near?: NonNullable<PostReplay['near']> | undefined;
   };
   /** Defaults to 1, 10, 50 and 100% over at least 44 hours. */
   readonly steps?: readonly {
@@ -1890,12 +1661,7 @@ export type PostCanaryUndo = {
   /** true: only report what would be undone, and what that would use. */
   readonly dry_run?: boolean | undefined;
   /** Overrides the budget of the canary. */
-  readonly budget?: {
-    readonly calls?: number | null | undefined;
-    readonly tokens?: number | null | undefined;
-    /** In the currency of the prices in the settings. */
-    readonly cost?: number | null | undefined;
-  } | undefined;
+  readonly budget?: NonNullable<PostCanary['budget']> | undefined;
 };
 
 export type PostCellErasure = {
@@ -2008,23 +1774,11 @@ export type PostGraphQuery = {
   /** Patterns that relations must match together; a variable stands for the same entity in all of them. */
   readonly match?: readonly ({
     /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity. */
-    readonly source?: string | {
-      readonly id?: string | undefined;
-      /** One of its names, case-insensitive. */
-      readonly name?: string | undefined;
-      /** The owner. */
-      readonly self?: true | undefined;
-    } | undefined;
+    readonly source?: string | NonNullable<PostGraphQuery['path']>['from'] | undefined;
     /** Omit it to match any relationship. */
     readonly relationship?: string | undefined;
     /** A variable like "?who", or an entity: {"name"}, {"id"} or {"self": true}. Omit it to match any entity. */
-    readonly destination?: string | {
-      readonly id?: string | undefined;
-      /** One of its names, case-insensitive. */
-      readonly name?: string | undefined;
-      /** The owner. */
-      readonly self?: true | undefined;
-    } | undefined;
+    readonly destination?: string | NonNullable<PostGraphQuery['path']>['from'] | undefined;
   })[] | undefined;
   /** Finds paths from one entity to another, shortest first. */
   readonly path?: {
@@ -2035,13 +1789,7 @@ export type PostGraphQuery = {
       /** The owner. */
       readonly self?: true | undefined;
     };
-    readonly to: {
-      readonly id?: string | undefined;
-      /** One of its names, case-insensitive. */
-      readonly name?: string | undefined;
-      /** The owner. */
-      readonly self?: true | undefined;
-    };
+    readonly to: NonNullable<PostGraphQuery['path']>['from'];
     /** The maximum length of a path in relations, followed in either direction. */
     readonly max_hops?: number | undefined;
   } | undefined;
@@ -2188,32 +1936,15 @@ export type PostPreview = {
     /** Replaces the built-in categories. */
     readonly categories?: readonly string[] | null | undefined;
     /** Replaces the built-in prompts. The answer format stays the same. */
-    readonly prompts?: {
-      /** Must contain {{categories}}. */
-      readonly extract?: string | null | undefined;
-      readonly decide?: string | null | undefined;
-    } | undefined;
+    readonly prompts?: NonNullable<PutSettings['prompts']> | undefined;
     /** Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows. */
-    readonly models?: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-      readonly graph?: string | undefined;
-      readonly summary?: string | undefined;
-      readonly recall?: string | undefined;
-    } | undefined;
+    readonly models?: NonNullable<PutSettings['models']> | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
     /** What to do with facts from external content: output of other systems, web pages, pasted emails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** Price per million tokens by model, all in the same currency. */
-    readonly prices?: Readonly<Record<string, {
-      readonly prompt: number;
-      /** For prompt tokens in the provider’s cache. Default: the price for prompt. */
-      readonly cached?: number | undefined;
-      readonly completion: number;
-      /** The price of a batch job, as a share of the regular price. Default: 0.5. */
-      readonly batch?: number | undefined;
-    }>> | undefined;
+    readonly prices?: Readonly<Record<string, NonNullable<PutSettings['prices']>[string]>> | undefined;
   } | undefined;
 };
 
@@ -2260,15 +1991,7 @@ export type PostRelation = {
   };
   readonly relationship: string;
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly destination: {
-    readonly id?: string | undefined;
-    /** One of its names, case-insensitive. */
-    readonly name?: string | undefined;
-    /** The owner. */
-    readonly self?: true | undefined;
-    /** The kind of an entity that is created by name. */
-    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  };
+  readonly destination: PostRelation['source'];
   /** When it became true. Defaults to now. */
   readonly valid_from?: string | undefined;
   /** When it stopped being true. */
@@ -2410,11 +2133,7 @@ export type PostSuite = {
     readonly version: 1;
     readonly masked?: boolean | undefined;
     /** By figure; other figures have the margins of docs/suites.md. */
-    readonly margins?: Readonly<Record<string, {
-      readonly by: number;
-      /** true: relative to the value of the baseline. */
-      readonly relative?: true | undefined;
-    } | null>> | undefined;
+    readonly margins?: Readonly<Record<string, NonNullable<PutSuiteMargins['margins'][string]> | null>> | undefined;
     readonly cases: readonly ({
       /** A name for the user whose conversation it is; unique among the cases. */
       readonly name: string;
@@ -2449,10 +2168,7 @@ export type PostSuite = {
           readonly messages?: readonly string[] | undefined;
         })[] | undefined;
         /** Known memories, by their text, that are replaced or end. */
-        readonly changes?: readonly ({
-          readonly event: 'UPDATE' | 'DELETE';
-          readonly before: string;
-        })[] | undefined;
+        readonly changes?: readonly NonNullable<SuiteExport['cases'][number]['expected']>['changes'][number][] | undefined;
         /** The memories that hold at the end. */
         readonly memories?: readonly string[] | undefined;
       } | null | undefined;
@@ -2462,14 +2178,7 @@ export type PostSuite = {
         readonly expects?: readonly string[] | undefined;
       })[] | undefined;
       /** The result where it was recorded. */
-      readonly measured?: {
-        readonly figures: Readonly<Record<string, {
-          readonly part: number;
-          readonly of: number;
-        }>>;
-        readonly calls: number;
-        readonly tokens: number;
-      } | null | undefined;
+      readonly measured?: NonNullable<SuiteExport['cases'][number]['measured']> | null | undefined;
     })[];
   } | undefined;
 };
@@ -2489,13 +2198,7 @@ export type PostSuiteRun = {
   /** Another chat model, for all steps. A model that is not configured is called on the same model server. */
   readonly model?: string | undefined;
   /** Other chat models by step. */
-  readonly models?: {
-    readonly extract?: string | undefined;
-    readonly decide?: string | undefined;
-    readonly graph?: string | undefined;
-    readonly summary?: string | undefined;
-    readonly recall?: string | undefined;
-  } | undefined;
+  readonly models?: NonNullable<PostReplay['models']> | undefined;
   /** Overrides the mode of the batches. */
   readonly mode?: 'decide' | 'add_only' | undefined;
   /** Whether to extract relations; overrides batches and settings. */
@@ -2506,18 +2209,10 @@ export type PostSuiteRun = {
   readonly excludes?: string | undefined;
   readonly decide_instructions?: string | undefined;
   readonly categories?: readonly string[] | undefined;
-  readonly prompts?: {
-    readonly extract?: string | undefined;
-    readonly decide?: string | undefined;
-  } | undefined;
+  readonly prompts?: NonNullable<PostReplay['prompts']> | undefined;
   readonly recall_per_fact?: number | undefined;
   /** The similarity from which a known memory is compared with a new fact. pair and overlap: the same for two facts of one batch. */
-  readonly near?: {
-    readonly vector?: number | undefined;
-    readonly keyword?: number | undefined;
-    readonly pair?: number | undefined;
-    readonly overlap?: number | undefined;
-  } | undefined;
+  readonly near?: NonNullable<PostReplay['near']> | undefined;
   /** Try these settings, in the format of PUT /v1/settings. */
   readonly settings?: {
     /** What to remember, in addition to the built-in rules. */
@@ -2531,61 +2226,21 @@ export type PostSuiteRun = {
     /** Replaces the built-in categories. */
     readonly categories?: readonly string[] | null | undefined;
     /** Replaces the built-in prompts. The answer format stays the same. */
-    readonly prompts?: {
-      /** Must contain {{categories}}. */
-      readonly extract?: string | null | undefined;
-      readonly decide?: string | null | undefined;
-    } | undefined;
+    readonly prompts?: NonNullable<PutSettings['prompts']> | undefined;
     /** Chat models in place of the configured ones, by step. Tenants may choose among those that the operator allows. */
-    readonly models?: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-      readonly graph?: string | undefined;
-      readonly summary?: string | undefined;
-      readonly recall?: string | undefined;
-    } | undefined;
+    readonly models?: NonNullable<PutSettings['models']> | undefined;
     /** Operations that need approval, see /v1/reviews. */
     readonly review?: readonly ('ADD' | 'UPDATE' | 'DELETE')[] | undefined;
     /** What to do with facts from external content: output of other systems, web pages, pasted emails (see docs/security.md). review: they need approval, see /v1/reviews. remember: they are remembered like other facts. ignore: they are dropped. */
     readonly external_content?: 'review' | 'remember' | 'ignore' | undefined;
     /** When waiting batches are consolidated; overrides the configuration of the service. */
-    readonly due?: {
-      readonly tokens?: number | undefined;
-      readonly exchanges?: number | undefined;
-      readonly idle_ms?: number | undefined;
-      readonly max_age_ms?: number | undefined;
-    } | undefined;
+    readonly due?: NonNullable<PutSettings['due']> | undefined;
     /** Price per million tokens by model, all in the same currency. */
-    readonly prices?: Readonly<Record<string, {
-      readonly prompt: number;
-      /** For prompt tokens in the provider’s cache. Default: the price for prompt. */
-      readonly cached?: number | undefined;
-      readonly completion: number;
-      /** The price of a batch job, as a share of the regular price. Default: 0.5. */
-      readonly batch?: number | undefined;
-    }>> | undefined;
+    readonly prices?: Readonly<Record<string, NonNullable<PutSettings['prices']>[string]>> | undefined;
     /** Daily limits on model use (UTC). Once reached, batches wait for the next day; nothing is dropped. */
-    readonly budgets?: {
-      readonly tokens_per_day?: number | null | undefined;
-      /** In the currency of the prices; models without a price count as zero. */
-      readonly cost_per_day?: number | null | undefined;
-      /** Per user, agent or run. */
-      readonly user_tokens_per_day?: number | null | undefined;
-      readonly user_cost_per_day?: number | null | undefined;
-    } | undefined;
+    readonly budgets?: NonNullable<PutSettings['budgets']> | undefined;
     /** Saving measures before a daily budget is used up, see docs/costs.md. */
-    readonly economy?: {
-      /** The share of a daily budget from which the service saves: larger batches first, then the models below, then no summaries and no graph (both wait), in equal steps up to the budget. null: no saving before the budget is used up. */
-      readonly soft_limit?: number | null | undefined;
-      /** Cheaper chat models, by step. With a gate, a model is only used if it has passed the gate. */
-      readonly models?: {
-        readonly extract?: string | undefined;
-        readonly decide?: string | undefined;
-        readonly graph?: string | undefined;
-        readonly summary?: string | undefined;
-        readonly recall?: string | undefined;
-      } | undefined;
-    } | undefined;
+    readonly economy?: NonNullable<PutSettings['economy']> | undefined;
     /** A user, app or key that uses this many times the usual amount in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: no holds. */
     readonly hold_at?: number | null | undefined;
     readonly retention?: Retention | undefined;
@@ -2597,11 +2252,7 @@ export type PostSuiteRun = {
     /** Whether to extract relations between people, places and things by default; a batch can override it. */
     readonly graph?: boolean | undefined;
     /** A suite that new prompts, instructions, categories and models have to pass: send the id of the passed run as gate_run. Only an operator can change or lift a gate. */
-    readonly gate?: {
-      readonly suite: string;
-      /** The number of days a run remains valid for the gate. */
-      readonly days?: number | undefined;
-    } | null | undefined;
+    readonly gate?: NonNullable<PutSettings['gate']> | null | undefined;
     readonly sleep?: Sleep | undefined;
     /** The slots of profiles, in this order; null: the built-in slots. See docs/profile.md. */
     readonly profile_slots?: readonly ProfileSlot[] | null | undefined;
@@ -2795,13 +2446,7 @@ export type PutSettings = {
     /** The share of a daily budget from which the service saves: larger batches first, then the models below, then no summaries and no graph (both wait), in equal steps up to the budget. null: no saving before the budget is used up. */
     readonly soft_limit?: number | null | undefined;
     /** Cheaper chat models, by step. With a gate, a model is only used if it has passed the gate. */
-    readonly models?: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-      readonly graph?: string | undefined;
-      readonly summary?: string | undefined;
-      readonly recall?: string | undefined;
-    } | undefined;
+    readonly models?: NonNullable<PutSettings['models']> | undefined;
   } | undefined;
   /** A user, app or key that uses this many times the usual amount in a day is held: its batches wait for the next day, or until the hold is released, see /v1/holds. null: no holds. */
   readonly hold_at?: number | null | undefined;
@@ -2949,10 +2594,7 @@ export type Relation = {
   };
   /** A general, tenseless name, like works_at. */
   readonly relationship: string;
-  readonly destination: {
-    readonly id: string;
-    readonly name: string;
-  };
+  readonly destination: Relation['source'];
   /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
@@ -2970,16 +2612,10 @@ export type Relation = {
 
 export type RelationHit = {
   readonly id: string;
-  readonly source: {
-    readonly id: string;
-    readonly name: string;
-  };
+  readonly source: Relation['source'];
   /** A general, tenseless name, like works_at. */
   readonly relationship: string;
-  readonly destination: {
-    readonly id: string;
-    readonly name: string;
-  };
+  readonly destination: Relation['source'];
   /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
@@ -3002,22 +2638,7 @@ export type RenewedToken = {
   readonly link_expires_at: string;
 };
 
-export type Replay = {
-  readonly id: string;
-  readonly kind: 'live' | 'what_if' | 'suite';
-  readonly state: 'preparing' | 'running' | 'done' | 'failed' | 'discarding' | 'discarded';
-  /** Any JSON value */
-  readonly filter: unknown;
-  /** What a what-if changes. */
-  readonly changes: unknown;
-  /** How many batches matched when the replay was requested. */
-  readonly matched: number;
-  readonly created_at: string;
-  readonly finished_at: string | null;
-  /** When the shadow space of a what-if is deleted automatically. */
-  readonly expires_at: string | null;
-  /** Why it failed. */
-  readonly error: Failure | null;
+export type Replay = ReplaySummary & {
   /** Batches put back so far, including those since consolidated, undone or parked again. */
   readonly replayed: number;
   readonly waiting: number;
@@ -3081,11 +2702,7 @@ export type ReplayRelationDifference = {
     readonly invalid_at: string | null;
   } | null;
   /** null: the relation does not exist. */
-  readonly what_if: {
-    readonly valid_from: string;
-    /** null: it has not ended. */
-    readonly invalid_at: string | null;
-  } | null;
+  readonly what_if: NonNullable<ReplayRelationDifference['life']> | null;
 };
 
 export type ReplayRelations = {
@@ -3241,17 +2858,9 @@ export type SearchExplanation = {
   /** The first memory in this order that is not a result. */
   readonly below: {
     /** null: this search did not find it. */
-    readonly keyword: {
-      readonly score: number;
-      /** 1: the best of this search. */
-      readonly rank: number;
-    } | null;
+    readonly keyword: NonNullable<HitExplanation['keyword']> | null;
     /** null: this search did not find it. */
-    readonly vector: {
-      readonly score: number;
-      /** 1: the best of this search. */
-      readonly rank: number;
-    } | null;
+    readonly vector: NonNullable<HitExplanation['keyword']> | null;
     /** Both searches together, each relative to its best hit. */
     readonly fused: number;
     /** Added to it, by factor: speaker, subject, topics, asking, time, shared, sitting, freshness, feedback, relations. */
@@ -3265,43 +2874,7 @@ export type SearchExplanation = {
   } | null;
 };
 
-export type SearchHit = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly app_id: string | null;
-  readonly id: string;
-  readonly memory: string;
-  readonly version: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly categories: readonly string[];
-  readonly immutable: boolean;
-  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
-  readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
-  /** true: one of its messages addresses the model (injection, role play, exfiltration). */
-  readonly flagged: boolean;
-  /** Only set if a night concluded it from other memories. It is removed when too few of them still hold. */
-  readonly conclusion?: Conclusion | undefined;
-  /** Only set for procedures that a night found to work, according to reported outcomes. */
-  readonly skill?: {
-    /** The number of answers that used it and went well when it became a skill. */
-    readonly successes: number;
-  } | undefined;
-  /** Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results. */
-  readonly task?: TaskSource | undefined;
-  /** true: forgetting policies never delete it. Not included in search results. */
-  readonly pinned?: boolean | undefined;
-  /** The latest rating of this version; null: none. Not included in search results. */
-  readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
-  readonly said_at: string;
-  readonly valid_from: string;
-  /** The speaker’s UTC offset in minutes, if known. */
-  readonly utc_offset?: number | undefined;
-  readonly invalid_at: string | null;
-  readonly expires_at: string | null;
-  readonly confirmations: number;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type SearchHit = Memory & {
   /** 0 to 1: the confidence that this answers the query. With mode vector: the cosine similarity. */
   readonly score: number;
   /** Only with latest_only: false. true: this is the current version. */
@@ -3356,13 +2929,7 @@ export type Settings = {
     readonly extract: string | null;
     readonly decide: string | null;
   };
-  readonly models: {
-    readonly extract?: string | undefined;
-    readonly decide?: string | undefined;
-    readonly graph?: string | undefined;
-    readonly summary?: string | undefined;
-    readonly recall?: string | undefined;
-  };
+  readonly models: NonNullable<PostReplay['models']>;
   readonly review: readonly ('ADD' | 'UPDATE' | 'DELETE')[];
   readonly external_content: 'review' | 'remember' | 'ignore';
   readonly due: {
@@ -3386,13 +2953,7 @@ export type Settings = {
   readonly hold_at: number | null;
   readonly economy: {
     readonly soft_limit: number | null;
-    readonly models: {
-      readonly extract?: string | undefined;
-      readonly decide?: string | undefined;
-      readonly graph?: string | undefined;
-      readonly summary?: string | undefined;
-      readonly recall?: string | undefined;
-    };
+    readonly models: NonNullable<PostReplay['models']>;
   };
   readonly retention: {
     readonly messages_days: number | null;
@@ -3513,10 +3074,7 @@ export type Sleep = {
 
 export type Slots = {
   readonly epoch: number;
-  readonly closed: readonly {
-    readonly from: number;
-    readonly to: number;
-  }[];
+  readonly closed: readonly Cell['closed'][number][];
 };
 
 export type Source = {
@@ -3632,15 +3190,8 @@ export type Study = {
       readonly likeness: number;
     }[];
     /** What the model proposed that was rejected or repaired, and why. */
-    readonly remarks: readonly {
-      readonly asked: string;
-      readonly did: string;
-    }[];
-    readonly prompts: readonly {
-      readonly name: string;
-      readonly version: string;
-      readonly hash: string;
-    }[];
+    readonly remarks: readonly Plan['remarks'][number][];
+    readonly prompts: readonly Plan['prompts'][number][];
     /** Any JSON value */
     readonly usage: unknown;
   } | null;
@@ -3680,12 +3231,7 @@ export type SuiteAssessments = {
       readonly of: number;
     } | null;
     /** The share of messages with nothing missing. */
-    readonly complete: {
-      readonly value: number;
-      readonly low: number;
-      readonly high: number;
-      readonly of: number;
-    } | null;
+    readonly complete: NonNullable<SuiteAssessments['assessors'][number]['right']> | null;
   })[];
   readonly pairs: readonly ({
     /** Two people. */
@@ -3697,13 +3243,7 @@ export type SuiteAssessments = {
       /** Cohen’s kappa; null: it cannot be computed. */
       readonly kappa: number | null;
     } | null;
-    readonly messages: {
-      /** The number of items that both assessed. */
-      readonly of: number;
-      readonly same: number;
-      /** Cohen’s kappa; null: it cannot be computed. */
-      readonly kappa: number | null;
-    } | null;
+    readonly messages: NonNullable<SuiteAssessments['pairs'][number]['facts']> | null;
   })[];
 };
 
@@ -3712,11 +3252,7 @@ export type SuiteExport = {
   readonly version: 1;
   readonly masked: boolean;
   /** By figure; other figures have the margins of docs/suites.md. */
-  readonly margins: Readonly<Record<string, {
-    readonly by: number;
-    /** true: relative to the value of the baseline. */
-    readonly relative?: true | undefined;
-  } | null>>;
+  readonly margins: Readonly<Record<string, NonNullable<PutSuiteMargins['margins'][string]> | null>>;
   readonly cases: readonly ({
     /** A name for the user whose conversation it is; unique among the cases. */
     readonly name: string;
@@ -3985,16 +3521,10 @@ export type ToldMessage = {
 
 export type ToldRelation = {
   readonly id: string;
-  readonly source: {
-    readonly id: string;
-    readonly name: string;
-  };
+  readonly source: Relation['source'];
   /** A general, tenseless name, like works_at. */
   readonly relationship: string;
-  readonly destination: {
-    readonly id: string;
-    readonly name: string;
-  };
+  readonly destination: Relation['source'];
   /** The relation as text: "Ana works at Acme". */
   readonly text: string;
   readonly valid_from: string;
@@ -4174,24 +3704,7 @@ export type WebhookList = {
   readonly next_cursor: string | null;
 };
 
-export type WebhookWithSecret = {
-  readonly id: string;
-  readonly name: string;
-  readonly url: string;
-  readonly events: readonly ('batch.consolidated' | 'batch.parked' | 'memory.added' | 'memory.updated' | 'memory.deleted' | 'attack.detected' | 'memory.retracted' | 'relation.retracted' | 'canary.step' | 'canary.halted' | 'canary.undone' | 'canary.promoted' | 'budget.rung' | 'use.held' | 'night.applied' | 'night.waits')[];
-  readonly user_id: string | null;
-  readonly app_id: string | null;
-  readonly active: boolean;
-  readonly created_at: string;
-  readonly updated_at: string;
-  /** Failed attempts since the last success. */
-  readonly failures: number;
-  readonly failing_since: string | null;
-  readonly last_error: string | null;
-  /** When it was paused after failing for three days. */
-  readonly paused_at: string | null;
-  /** Until when deliveries are also signed with the previous secret. */
-  readonly previous_secret_until: string | null;
+export type WebhookWithSecret = Webhook & {
   /** Returned only when it is created or replaced. */
   readonly secret?: string | undefined;
 };
@@ -4222,10 +3735,7 @@ export type Withdrawn = {
   readonly kept: number;
   readonly dry_run: boolean;
   /** The first 100 of the deleted, each with the first 200 characters of its text. */
-  readonly memories: readonly {
-    readonly id: string;
-    readonly memory: string;
-  }[];
+  readonly memories: readonly DeletedMemories['memories'][number][];
   /** true: there are others; repeat the request. */
   readonly more: boolean;
 };
@@ -4235,43 +3745,7 @@ export type Woken = {
   readonly woken: boolean;
 };
 
-export type WrittenMemory = {
-  readonly user_id: string | null;
-  readonly agent_id: string | null;
-  readonly run_id: string | null;
-  readonly app_id: string | null;
-  readonly id: string;
-  readonly memory: string;
-  readonly version: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
-  readonly categories: readonly string[];
-  readonly immutable: boolean;
-  /** Where it comes from. imported: written through the API. inferred: concluded from other memories. external: content from outside, like a pasted email. */
-  readonly trust: 'user' | 'imported' | 'agent' | 'tool' | 'inferred' | 'external';
-  /** true: one of its messages addresses the model (injection, role play, exfiltration). */
-  readonly flagged: boolean;
-  /** Only set if a night concluded it from other memories. It is removed when too few of them still hold. */
-  readonly conclusion?: Conclusion | undefined;
-  /** Only set for procedures that a night found to work, according to reported outcomes. */
-  readonly skill?: {
-    /** The number of answers that used it and went well when it became a skill. */
-    readonly successes: number;
-  } | undefined;
-  /** Only set if it records the result of a run: the version of the run’s state with the result. Not included in search results. */
-  readonly task?: TaskSource | undefined;
-  /** true: forgetting policies never delete it. Not included in search results. */
-  readonly pinned?: boolean | undefined;
-  /** The latest rating of this version; null: none. Not included in search results. */
-  readonly feedback?: 'positive' | 'negative' | 'very_negative' | null | undefined;
-  readonly said_at: string;
-  readonly valid_from: string;
-  /** The speaker’s UTC offset in minutes, if known. */
-  readonly utc_offset?: number | undefined;
-  readonly invalid_at: string | null;
-  readonly expires_at: string | null;
-  readonly confirmations: number;
-  readonly created_at: string;
-  readonly updated_at: string;
+export type WrittenMemory = Memory & {
   /** Only set while the memory can be found by keywords but not by meaning: the embedding model rejects the text, or did not answer within 2 s (it is then embedded later). */
   readonly searchable?: 'words' | undefined;
 };

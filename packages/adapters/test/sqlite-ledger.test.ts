@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, type LaneId, ownerBitsOf } from '@slowwave/engine';
 import { describeLedger, user } from '@slowwave/engine-testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqliteLedger } from '../src/sqlite/index.ts';
-import { addFilterFunctions, connectToRead } from '../src/sqlite/ledger/sql.ts';
+import { addFilterFunctions, connectToRead, plannedOnce } from '../src/sqlite/ledger/sql.ts';
 import { systemTools } from '../src/system/system.ts';
 import { notedLedger } from './sqlite-noted-ledger.ts';
 import { importLines, linesOf } from './travelling.ts';
@@ -79,7 +79,7 @@ function plans(): { readonly text: string; readonly detail: string }[] {
   addFilterFunctions(planning.db);
   const ours = [...opened.statements].filter(([text]) => !/^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(text));
   return ours.flatMap(([text, given]) => {
-    const plan = planning.db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`);
+    const plan = planning.db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${plannedOnce(text)}`);
     const lines = plan.all(...(given === undefined ? [] : [given]));
     return lines.map(({ detail }) => ({ text, detail }));
   });

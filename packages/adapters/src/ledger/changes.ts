@@ -25,7 +25,6 @@ import { blankQuestions, retractions } from './receipts.ts';
 import { scopeKey, storedScopeKey } from './rows/columns.ts';
 import { eventColumns, loadMemories, memoryColumns, type Numbered } from './rows/memory.ts';
 import { REPLACE_ID, takeIds, type VersionRow, versionColumns, writtenIds } from './rows/version.ts';
-import { messageId } from './schema.ts';
 import { all, inOne, insert, run, type Script, together, unawaited } from './script.ts';
 import { forgetSummaries } from './summaries.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -297,12 +296,10 @@ const sourcedIn = (changes: readonly MemoryChange[], numbers: Numbers): readonly
 /** Which messages of their lane events came from; nothing of those that are not there. */
 export function* noteSources(events: readonly Sourced[]): Script<void> {
   const rows = events.flatMap(({ memory, revision, sourceIds }) =>
-    [...new Set(sourceIds)].map((message) => ({
-      memory,
-      revision,
-      message,
-      batch: placeOfMessage(message)?.batchId ?? null,
-    })),
+    [...new Set(sourceIds)].map((message) => {
+      const { batchId: batch = null, place = null } = placeOfMessage(message) ?? {};
+      return { memory, revision, message, batch, place };
+    }),
   );
   if (rows.length > 0) yield* run(INSERT_EVENT_SOURCES, { rows });
 }
@@ -395,18 +392,22 @@ export const REPLACE_VERSION = `ON CONFLICT (memory, number) DO UPDATE SET
     invalid_at = excluded.invalid_at, superseded_by = excluded.superseded_by, details = excluded.details,
     recorded_at = excluded.recorded_at`;
 
+/** Messages have an id of their own, or one that follows from their batch and their place in it, which are compared as numbers. */
 const INSERT_EVENT_SOURCES = `
   INSERT INTO event_sources (lane, message_seq, event_seq)
-  SELECT m.lane, m.seq, e.seq FROM :rows AS r
-  JOIN events e ON e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int
-  JOIN (
-    SELECT those.lane, those.seq, ${messageId('those', 'b')} AS id FROM messages those JOIN batches b ON b.number = those.batch
-    WHERE those.number IN FEW (
-      SELECT own.number FROM messages own WHERE own.id IN (SELECT n.value ->> 'message' FROM :rows AS n)
-      UNION ALL SELECT i.number FROM messages i WHERE i.batch IN FEW (
-        SELECT number FROM batches WHERE id IN FEW (SELECT n.value ->> 'batch' FROM :rows AS n;););)
-  ) AS m ON m.id = r.value ->> 'message'
-  WHERE m.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
+  WITH named AS MATERIALIZED (
+    SELECT (r.value ->> 'memory')::bigint AS memory, (r.value ->> 'revision')::int AS revision, r.value ->> 'message' AS id,
+      (SELECT b.number FROM batches b WHERE b.id = r.value ->> 'batch') AS batch, (r.value ->> 'place')::int AS place
+    FROM :rows AS r
+  ), said AS MATERIALIZED (
+    SELECT m.lane, m.seq, m.batch, m.place FROM messages m WHERE m.batch IN FEW (SELECT batch FROM named;) AND m.id IS NULL
+  ), found AS MATERIALIZED (
+    SELECT n.memory, n.revision, own.lane, own.seq FROM named n JOIN messages own ON own.id = n.id
+    UNION ALL
+    SELECT n.memory, n.revision, said.lane, said.seq FROM named n JOIN said ON said.batch = n.batch AND said.place = n.place
+  )
+  SELECT f.lane, f.seq, e.seq FROM found f JOIN events e ON e.memory = f.memory AND e.revision = f.revision
+  WHERE f.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
 
 /** A text deleted twice from one memory is blocked up to the later deletion. */
 const UPSERT_TOMBSTONE = `

@@ -1,6 +1,7 @@
 import type {
   LaneId,
   LeftToDo,
+  Memory,
   Millis,
   OutboxEntry,
   OutboxStore,
@@ -14,7 +15,6 @@ import { notifyOfBatches } from './batches.ts';
 import {
   consolidationIdOf,
   consolidationNumber,
-  inConsolidations,
   inSlices,
   LANE_NUMBER,
   type Refilled,
@@ -43,13 +43,14 @@ import {
   write,
 } from './script.ts';
 import {
+  endsBefore,
   isAsMade,
   LOST,
   NOTE_TOLD,
   NOTHING_LEFT,
   notAside,
   saidInLane,
-  spokenOf,
+  spokenBy,
   spokenRows,
   TO_PROJECT,
   TOLD,
@@ -125,25 +126,26 @@ const NOT_JUST_APPLIED = `NOT coalesce((
   SELECT c.applied_at > @after AND c.applied_at <= @upTo FROM consolidations c WHERE c.id = outbox.consolidation_id), false)`;
 
 function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<LeftToDo> {
-  const id = turn.consolidationId;
-  const [found, rows, summary] = yield* together(
+  const { consolidationId: id, lane, batchIds } = turn;
+  const [found, some, rows, ends, summary] = yield* together(
     entries('consolidation_id = @id ORDER BY seq', { id }),
+    loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${LEFT})`, { id, limit: LEFT_MAX }),
     spokenRows(`b.consolidation = ${consolidationNumber('@id')} AND ${UNPROJECTED} ORDER BY b.id`, { id }),
+    endsBefore(batchIds),
     dueSummary(turn, summaryEvery),
   );
-  const [remembered, batches] = yield* together(rememberedIn(found, turn), spokenOf(rows));
-  return { entries: found, ...remembered, batches, summary };
+  const memories = found.length > LEFT_MAX ? null : some;
+  const [beside, batches] = yield* lastly(together(besideMemories(memories, lane), spokenBy(rows, ends)));
+  return { entries: found, memories, ...beside, batches, summary };
 }
 
-type Remembered = Pick<LeftToDo, 'memories' | 'said' | 'credits'>;
+const LEFT = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
 
-function* rememberedIn(found: readonly OutboxEntry[], { consolidationId: id, lane }: Turn): Script<Remembered> {
-  if (found.length > LEFT_MAX) return { memories: null, said: null, credits: null };
-  const named = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
-  const memories = yield* loadMemories(`WHERE l.erasure IS NULL AND m.id IN (${named})`, { id });
-  const memoryIds = memories.map((memory) => memory.id);
-  const [said, credits] = yield* together(saidInLane({ lane, ids: sourcesOf(memories) }), creditsOf(memoryIds));
-  return { memories, said, credits };
+function* besideMemories(memories: readonly Memory[] | null, lane: LaneId): Script<Pick<LeftToDo, 'said' | 'credits'>> {
+  if (memories === null) return { said: null, credits: null };
+  const ids = sourcesOf(memories);
+  const [said, credits] = yield* together(saidInLane({ lane, ids }), creditsOf(memories.map((memory) => memory.id)));
+  return { said, credits };
 }
 
 /**
@@ -201,12 +203,13 @@ const FINISH = `
   UPDATE batches SET state = outcome, stage = 'done', searchable_at = @now,
     projected_revision = coalesce((SELECT t.revision FROM told t WHERE t.id = batches.id), projected_revision),
     points = coalesce((SELECT t.points FROM told t WHERE t.id = batches.id), points)
-  WHERE ${inConsolidations('consolidation', 'ids')} AND +state = 'consolidating' AND outcome IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = ${consolidationIdOf('batches.consolidation')})
-    AND NOT EXISTS (
-      SELECT 1 FROM batches b
-      WHERE b.consolidation = batches.consolidation AND b.outcome IS NOT NULL AND ${UNPROJECTED}
-        AND b.id NOT IN (SELECT t.id FROM told t))
+  WHERE consolidation IN FEW (
+      SELECT c.number FROM consolidations c WHERE c.id IN :ids
+        AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.consolidation_id = c.id)
+        AND NOT EXISTS (
+          SELECT 1 FROM batches b WHERE b.consolidation = c.number AND b.outcome IS NOT NULL AND ${UNPROJECTED}
+            AND b.id NOT IN (SELECT t.id FROM told t));)
+    AND +state = 'consolidating' AND outcome IS NOT NULL
   RETURNING accepted_at, id, tenant`;
 
 interface AsideRow {

@@ -9,7 +9,7 @@
  *   IN FEW (SELECT …;)   one of the few that a select finds: PostgreSQL looks each of them up, where its planner would read the
  *                    whole of a young table, and go on so while it grows
  *   INDEXED BY name  the index SQLite has to take; PostgreSQL's planner finds it
- *   +column          a text, in a condition that rows must not be looked up by: SQLite takes the first that it can, and PostgreSQL
+ *   +column = x      a condition that rows must not be looked up by; <> and IN, too. SQLite takes the first that it can, and PostgreSQL
  *                    takes a lane or a tenant of a young table for a row or two
  *   :place           where a row lies until somebody changes it: CAST(:place AS text), and then :place IN :places::tid
  *   pg_column_size(x)   how many bytes x takes in its row, known without reading them
@@ -222,7 +222,10 @@ export const toPostgres = (text: string): string =>
     .replace(/\bjson\(/g, '(')
     .replace(/:slot\b/g, 'pg_backend_pid() % 16')
     .replace(/ INDEXED BY \w+/g, '')
-    .replace(/([\s(])\+([a-z][\w.]*)/gi, "$1$2 || ''");
+    .replace(UNINDEXED, '$1coalesce($2, false)');
+
+/** What a comparison finds is never few in the planner's eyes, once it is an argument: half of the rows. */
+const UNINDEXED = /([\s(])\+([a-z][\w.]* (?:=|<>|IN) (?:@\w+|'[^']*'|ANY\([^()]*\)|\([^()]*\)))/gi;
 
 /** What is made of a statement, each once. */
 export function madeOnce<Made>(make: (text: string) => Made): { of(text: string): Made } {

@@ -212,11 +212,18 @@ export const spokenRows = (condition: string, given: Given): Script<readonly Spo
   all<SpokenRow>(`${SELECT_SPOKEN} AND ${condition}`, given);
 
 /** Batches are read before what they say, and so are those that they go on. */
-export function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
+function* spokenOf(rows: readonly SpokenRow[]): Script<Spoken> {
+  return rows.length === 0 ? [] : yield* spokenBy(rows, yield* endsBefore(rows.map(({ id }) => id)));
+}
+
+/** What batches go on, if it counts. */
+export const endsBefore = (ids: readonly string[]): Script<readonly EndRow[]> => all<EndRow>(SELECT_ENDS, { ids });
+
+/** Batches with what they say, and with the ends of those that they go on. */
+export function* spokenBy(rows: readonly SpokenRow[], ends: readonly EndRow[]): Script<Spoken> {
   if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id);
-  const ends = yield* all<EndRow>(SELECT_ENDS, { ids });
-  const talk = yield* talkWhere(SAID_IN, { ids, lasts: ends.map((row) => row.last_number) });
+  const lasts = ends.map((row) => row.last_number);
+  const talk = yield* talkWhere(SAID_IN, { ids: rows.map(({ id }) => id), lasts });
   const messages = Map.groupBy(talk, ({ message }) => message.batchId);
   const endBefore = new Map(
     ends.map((row) => [

@@ -23,9 +23,12 @@ export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
 async function answerTo(sql: Sql, step: Step): Promise<unknown> {
   const asks = asksOf(step);
   if (step.kind === 'unawaited') return sql.askLater(asks);
-  const answers = step.kind === 'last' ? await sql.askLast(asks) : await sql.ask(asks);
+  const answers = isLast(step) ? await sql.askLast(asks) : await sql.ask(asks);
   return answerOf(step, answers.values());
 }
+
+/** Scripts that run side by side are at their end when all of them are. */
+const isLast = (step: Step): boolean => step.kind === 'last' || (step.kind === 'together' && step.steps.every(isLast));
 
 function asksOf(step: Step): readonly Ask[] {
   switch (step.kind) {
@@ -93,8 +96,7 @@ function askInOne({ steps, held }: { steps: readonly WriteStep[]; held: Held | n
   const params: Record<string, Params[string]> = { ...(held !== null && bound(held.given)) };
   for (const [i, part] of parts.entries())
     for (const name in part.params) params[`${prefixOf(i)}${name}`] = part.params[name] as Params[string];
-  const head = held === null ? 'SELECT 1' : statements.of(held.text);
-  return askOf(joinedOnce(head, parts), params);
+  return askOf(joinedOnce(held === null ? null : statements.of(held.text), parts), params);
 }
 
 /** Texts that were joined before, by the numbers of their parts: putting them together takes longer than to send them. */
@@ -102,16 +104,19 @@ const joined = new Map<string, string>();
 const numbers = madeOnce((_: string) => numbered++);
 let numbered = 0;
 
-function joinedOnce(head: string, parts: readonly Write[]): string {
-  const key = [head, ...parts.map(({ text }) => text)].map(numbers.of).join();
+function joinedOnce(head: string | null, parts: readonly Write[]): string {
+  const key = [head ?? '', ...parts.map(({ text }) => text)].map(numbers.of).join();
   const text = joined.get(key) ?? joinedText(head, parts);
   joined.set(key, text);
   return text;
 }
 
-function joinedText(head: string, parts: readonly Write[]): string {
-  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, prefixOf(i)).replaceAll(HELD, IS_HELD)})`);
-  return `WITH ${[`held AS (${head})`, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
+function joinedText(head: string | null, parts: readonly Write[]): string {
+  const condition = head === null ? 'true' : IS_HELD;
+  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, prefixOf(i)).replaceAll(HELD, condition)})`);
+  return head === null
+    ? `WITH ${texts.join(', ')} SELECT 1 AS held`
+    : `WITH ${[`held AS (${head})`, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
 }
 
 const prefixOf = (part: number): string => `w${part}_`;

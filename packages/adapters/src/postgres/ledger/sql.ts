@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import { type PoolClient, types } from 'pg';
 import { type Answer, type Ask, askAll, encodeJson, encodeText } from './asking.ts';
 import { ofConnection } from './errors.ts';
 
@@ -120,8 +120,9 @@ function encoded({ name, json }: Slot, params: Params): string | Buffer | null {
   const value = params[name];
   if (value === undefined) throw new Error(`the statement needs a parameter named ${name}, but got none`);
   const encode = json ? encodeJson : encodeText;
-  if (Array.isArray(value)) return `{${value.map((one: Scalar) => elementOf(one, encode)).join()}}`;
-  return scalarOf(value as Scalar, encode);
+  if (!Array.isArray(value)) return scalarOf(value as Scalar, encode);
+  if (value.length > 0 && value.every((one) => one instanceof Uint8Array)) return arrayOfBytes(value);
+  return `{${value.map((one: Scalar) => elementOf(one, encode)).join()}}`;
 }
 
 type Encode = (text: string) => string;
@@ -138,5 +139,18 @@ function elementOf(value: Scalar, encode: Encode): string {
   if (value instanceof Uint8Array) return `"\\\\x${bytesOf(value).toString('hex')}"`;
   return typeof value === 'string' ? `"${encode(value).replace(/["\\]/g, '\\$&')}"` : String(value);
 }
+
+/** Of bytea; as text it would be more than twice as long, and is read several times as slowly. */
+function arrayOfBytes(values: readonly Uint8Array[]): Buffer {
+  const head = [1, 0, types.builtins.BYTEA, values.length, 1]; // one dimension without nulls, its elements, their number, the first index
+  const numbers = (some: readonly number[]): Buffer => {
+    const bytes = Buffer.allocUnsafe(INT_BYTES * some.length);
+    for (const [i, one] of some.entries()) bytes.writeInt32BE(one, i * INT_BYTES);
+    return bytes;
+  };
+  return Buffer.concat([numbers(head), ...values.flatMap((value) => [numbers([value.length]), value])]);
+}
+
+const INT_BYTES = 4;
 
 const bytesOf = (value: Uint8Array): Buffer => Buffer.from(value.buffer, value.byteOffset, value.byteLength);

@@ -16,6 +16,7 @@ import {
   startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
+  type Workers,
 } from '@slowwave/adapters/bullmq';
 import type { Config } from '@slowwave/adapters/config';
 import { keyCheck } from '@slowwave/adapters/keys';
@@ -110,28 +111,32 @@ export async function openWork(
   const summaries = Math.ceil(concurrency / TURNS_PER_SUMMARY);
   const studies = Math.ceil(concurrency / TURNS_PER_STUDY);
   const study = studyLane({ ...deps, studied, takeOverMs });
-  const workers = [
-    startTurnWorker({
+  const workers: Workers = {
+    consolidate: startTurnWorker({
       ...on,
       concurrency: turns,
       handler: eachInOneSpace(takeTurn({ ...deps, followUps })),
       dueAt: turnDueAt(deps),
     }),
-    startSummaryWorker({ ...on, concurrency: summaries, handler: eachInOneSpace(refreshSummary(deps)) }),
-    startStudyWorker({ ...on, concurrency: studies, handler: eachInOneSpace(study) }),
+    summarize: startSummaryWorker({ ...on, concurrency: summaries, handler: eachInOneSpace(refreshSummary(deps)) }),
+    study: startStudyWorker({ ...on, concurrency: studies, handler: eachInOneSpace(study) }),
     // One at a time: nobody waits for the end of a night.
-    startSleepWorker({ ...on, concurrency: 1, handler: eachInOneSpace(sleepLane({ ...deps, slept, takeOverMs })) }),
+    sleep: startSleepWorker({
+      ...on,
+      concurrency: 1,
+      handler: eachInOneSpace(sleepLane({ ...deps, slept, takeOverMs })),
+    }),
     // One at a time: several erasures may be compacted together.
-    startErasureWorker({
+    erase: startErasureWorker({
       ...on,
       concurrency: 1,
       handler: eachInOneSpace(eraseOwner({ ...deps, queue: erasures, ...(cold !== null && { segments: cold }) })),
     }),
-  ];
+  };
   return {
     /** Gives running turns back and stops. */
     close: async () => {
-      await Promise.all([sweeps, ...workers].map((one) => one.close()));
+      await Promise.all([sweeps, ...Object.values(workers)].map((one) => one.close()));
       await locks?.close();
       await followUps.close();
       await erasures.close();

@@ -15,4 +15,5 @@ export {
   startStudyWorker,
   startSummaryWorker,
   startTurnWorker,
+  type Workers,
 } from './worker.ts';

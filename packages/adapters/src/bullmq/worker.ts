@@ -1,4 +1,4 @@
-import { QUEUES } from '@slowwave/contracts';
+import { QUEUES, type QueueName } from '@slowwave/contracts';
 import type {
   ErasureHandler,
   Log,
@@ -107,6 +107,9 @@ interface JobWorkerOptions<Handler> {
 interface JobWorker {
   close(): Promise<void>;
 }
+
+/** Who takes the jobs of each queue. A queue that is left out does not compile: its jobs would wait for ever. */
+export type Workers = Readonly<Record<QueueName, JobWorker>>;
 
 /** What one queue's jobs are worked by. */
 interface Kind<Handler> {

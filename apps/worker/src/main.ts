@@ -5,11 +5,12 @@ import { compose } from './compose.ts';
 
 const PORT = 7074;
 
-giveWay();
 await serve(
   () => {
     refuseArguments(process.argv.slice(2));
-    return compose(readServiceConfig(PORT));
+    const config = readServiceConfig(PORT);
+    if (config.workerPriority === 'low') giveWay(); // before there are threads
+    return compose(config);
   },
   { ending: closeThreads },
 );

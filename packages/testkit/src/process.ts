@@ -7,7 +7,17 @@ import { COMPILE_CACHE } from './compile-cache.ts';
 
 const READY_WITHIN_MS = 100_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
 const STOP_WITHIN_MS = 60_000; // twice as long as any service gives its running work
+const ANSWER_WITHIN_MS = 10_000; // of one look; then the next one
 const POLL_MS = 50;
+
+/** Settings of the programs that tests start, unless they say otherwise. */
+const OF_TESTS = {
+  SLOWWAVE_DRAIN_MS: '0',
+  // Tests count the calls of models, and say so where one of the start is to be among them.
+  SLOWWAVE_CHAT_TRY: 'off',
+  // A test waits for a worker as for any other process: at low priority it gets a ninth of the time of what computes beside it.
+  SLOWWAVE_WORKER_PRIORITY: 'normal',
+};
 
 export interface ServiceOptions {
   /** The script to run, or a program with `runs: 'itself'`. */
@@ -85,8 +95,7 @@ function start(options: ServiceOptions): Running {
   const command: readonly [string, ...string[]] = runs === 'itself' ? [script] : [process.execPath, script];
   const child = spawn(command[0], [...command.slice(1), ...args], {
     cwd,
-    // Tests count the calls of models, and say so where one of the start is to be among them.
-    env: { ...COMPILE_CACHE, SLOWWAVE_DRAIN_MS: '0', SLOWWAVE_CHAT_TRY: 'off', ...env },
+    env: { ...COMPILE_CACHE, ...OF_TESTS, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'close').then(([code, signal]): Exit => ({ code, signal }));
@@ -138,7 +147,7 @@ function lineLike({ output }: Running, pattern: RegExp): string | null {
 
 async function answersAt(url: string): Promise<true | null> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(1000) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     await response.body?.cancel();
     return response.status === 200 ? true : null;
   } catch {

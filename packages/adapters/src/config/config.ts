@@ -201,6 +201,8 @@ const workOf = (env: Environment, program: Program) => ({
   embeddingConcurrency: env.SLOWWAVE_EMBEDDING_CONCURRENCY,
   /** A worker that was silent this long is considered dead. */
   takeOverMs: env.SLOWWAVE_TAKE_OVER_MS,
+  /** low: a worker that is a process of its own lets others go first. */
+  workerPriority: env.SLOWWAVE_WORKER_PRIORITY,
   maxAttempts: env.SLOWWAVE_MAX_ATTEMPTS,
   waitsForGate: env.SLOWWAVE_GATE === 'wait',
   retryDelayMs: env.SLOWWAVE_RETRY_DELAY_MS,

@@ -347,6 +347,12 @@ export const ENVIRONMENT = z.object({
     .describe(
       'Concurrent embedding requests per worker for background work. Searches and explicit writes are not limited.',
     ),
+  SLOWWAVE_WORKER_PRIORITY: z
+    .enum(['low', 'normal'])
+    .default('low')
+    .describe(
+      'Priority of worker processes on their machine. low: when the processor is busy, processes that answer requests go first, and so does everything else on the machine, even while a worker starts; normal: like any process.',
+    ),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
     .default(6_000)
     .describe(

@@ -139,8 +139,8 @@ export default defineConfig({
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
           expect: EXPECT,
-          testTimeout: 60_000, // one takes two seconds at most, on a machine that has nothing else to do
-          hookTimeout: 60_000,
+          testTimeout: 180_000, // one takes two seconds at most, on a machine that has nothing else to do
+          hookTimeout: 180_000,
           // They share no state but modules: loading those anew for each file would take half of the time.
           isolate: false,
           // Alone they compute all the time: the scripts of package.json run as many at a time as there are cores.
@@ -153,8 +153,8 @@ export default defineConfig({
           name: 'integration',
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
           expect: EXPECT,
-          testTimeout: 120_000, // longer than a test waits for anything: it says itself what did not come
-          hookTimeout: 120_000,
+          testTimeout: 240_000, // longer than a test waits for anything, twice: it says itself what did not come
+          hookTimeout: 240_000,
           // They share no state but modules either, and loading those anew for each file would take a minute and a half of a core.
           isolate: false,
           maxWorkers: MAX_WORKERS,

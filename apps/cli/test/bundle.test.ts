@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { COMPILE_CACHE, type TempDir, tempDir } from '@slowwave/testkit';
@@ -43,6 +45,25 @@ afterAll(async () => {
 });
 
 const run = (server: TestServer, ...args: string[]) => slowwave([...args, '--server', server.url]);
+
+/** Passes everything on to a server but lines after the first ones: an import that is killed then is under way for sure. */
+async function deafAfterLines({ url }: TestServer) {
+  const deaf = Promise.withResolvers<void>();
+  let lines = 0;
+  const front = createServer((asking, answer) => {
+    if (asking.url?.endsWith('/lines')) lines += 1;
+    if (lines > 1) return deaf.resolve();
+    const { method = 'GET', headers } = asking;
+    const passed = request(new URL(asking.url ?? '/', url), { method, headers }, (told) => {
+      answer.writeHead(told.statusCode ?? 500, told.headers);
+      told.pipe(answer);
+    });
+    asking.pipe(passed);
+  }).listen(0, '127.0.0.1');
+  await once(front, 'listening');
+  const { port } = front.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, hearsNoMore: deaf.promise, close: () => void front.close() };
+}
 
 async function asked(server: TestServer, path: string, body?: object): Promise<unknown> {
   const sent = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
@@ -169,13 +190,16 @@ test('an import that is killed goes on where it was: nothing is there twice, and
     return ((await asked(to, '/v1/bundle/imports', body)) as { taken: number }).taken;
   };
   expect(await taken()).toBe(0);
-  const killed = spawn(process.execPath, [MAIN, 'import', bundle, '--server', to.url], {
+  const front = await deafAfterLines(to);
+  const killed = spawn(process.execPath, [MAIN, 'import', bundle, '--server', front.url], {
     env: { ...COMPILE_CACHE },
     stdio: 'ignore',
   });
-  while ((await taken()) === 0);
+  await front.hearsNoMore;
   killed.kill('SIGKILL');
   await once(killed, 'close');
+  front.close();
+  expect(await taken()).toBeGreaterThan(0);
   expect(await taken()).toBeLessThan(lines);
   expect(await to.memories('many')).toEqual([]);
   expect(await run(to, 'import', bundle)).toMatchObject({ code: 0 });

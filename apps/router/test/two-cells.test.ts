@@ -214,7 +214,7 @@ test('a user who was moved alone, and is erased, can begin anew', async () => {
   const again = await ask('POST /v1/batches', { user_id: 'ian', messages: 'I am a new Ian.' });
   expect([again.status, again.body.detail]).toEqual([202, undefined]);
   expect(await homesOf('ian')).toEqual([home]);
-}, 60_000);
+});
 
 test('so can one who is erased while on the way, by other routes', async () => {
   await ask('POST /v1/batches?wait=60000', { user_id: 'joe', flush: true, messages: saidBy('joe') });
@@ -232,7 +232,7 @@ test('so can one who is erased while on the way, by other routes', async () => {
   expect(search).toMatchObject({ status: 200, body: { results: [] } });
   const added = await ask('POST /mem0/v1/memories/', { user_id: 'joe', infer: false, messages: saidBy('joe') });
   expect([added.status, await homesOf('joe')]).toEqual([200, [home]]);
-}, 60_000);
+});
 
 test('pages come from any cell that answers', async () => {
   await cells[0]?.kill();

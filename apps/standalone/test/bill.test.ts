@@ -5,6 +5,7 @@ import {
   echoExtractor,
   type Fault,
   keyedDecider,
+  onOneDay,
   spoiled,
   startModelServer,
   withFaults,
@@ -36,6 +37,7 @@ const sumsOf = ({ calls, prompt_tokens: prompt, completion_tokens: completion }:
 it('what was answered is the provider’s bill to the token, and the bill lies between the sums without and with the unanswered', {
   timeout: TIMEOUT_MS,
 }, async ({ onTestFinished }) => {
+  await onOneDay(60_000);
   const script = answers({
     extract_facts: echoExtractor(),
     decide_operations: keyedDecider((text) => text.split(':')[0] ?? null),

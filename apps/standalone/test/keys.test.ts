@@ -183,13 +183,18 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
 
   it('that are revoked, expired or replaced are refused by every process', async () => {
     const revoked = await make({ tenant: 'ends' });
-    const expired = await make({ tenant: 'ends', expires_at: new Date(Date.now() + 5_000).toISOString() });
     const rotated = await make({ tenant: 'ends' });
     const codes = async (secret: string) => {
       const asked = [as(secret)('ingest', 'GET /v1/batches'), as(secret)('search', 'GET /v1/users')];
       return (await Promise.all([...asked, as(secret)('console', 'GET /v1/keys')])).map(({ status }) => status);
     };
-    for (const { secret } of [revoked, expired, rotated]) expect(await codes(secret)).toEqual([200, 200, 200]);
+    const expiringIn = async (ms: number): Promise<{ secret: string }> => {
+      const made = await make({ tenant: 'expires', expires_at: new Date(Date.now() + ms).toISOString() });
+      // A busy machine may ask for it too late.
+      return (await codes(made.secret)).every((status) => status === 200) ? made : expiringIn(2 * ms);
+    };
+    for (const { secret } of [revoked, rotated]) expect(await codes(secret)).toEqual([200, 200, 200]);
+    const expired = await expiringIn(3_000);
     expect((await operator('console', `DELETE /v1/keys/${revoked.id}?tenant=ends`)).status).toBe(200);
     const rotation = `POST /v1/keys/${rotated.id}/rotate`;
     const next = (await operator('console', rotation, { tenant: 'ends', grace_seconds: 3_600 })).body.secret;
@@ -202,7 +207,7 @@ describe('keys, in separate processes', { timeout: 120_000 }, () => {
     await expect.poll(() => codes(last), NOTICED).toEqual([200, 200, 200]);
     expect((await operator('console', `POST /v1/keys/${revoked.id}/rotate`, { tenant: 'ends' })).status).toBe(409);
     const { results } = (await operator('console', 'GET /v1/keys?tenant=ends')).body;
-    expect(results).toHaveLength(3);
+    expect(results).toHaveLength(2);
     expect(JSON.stringify(results)).not.toMatch(/secret|hash|sw_/);
   });
 

@@ -7,7 +7,7 @@ import { type Setup, standalone } from './setups.ts';
 let setup: Setup;
 beforeAll(async () => {
   setup = await standalone();
-}, 60_000);
+});
 afterAll(() => setup.close());
 
 const mem0 = async (method: string, path: string, body?: object): Promise<Answer> =>

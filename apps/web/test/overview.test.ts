@@ -1,4 +1,4 @@
-import { answers, startModelServer } from '@slowwave/testkit';
+import { answers, onOneDay, startModelServer } from '@slowwave/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
 import { consoleForTests, WITHIN_MS } from './browsing.ts';
 
@@ -20,6 +20,7 @@ describe('the overview', () => {
   });
 
   it('shows by itself what was accepted and what waits for a person, and leads there', async () => {
+    await onOneDay(30_000);
     const { page, open, expectClean } = await at.visit();
     await open('/');
     const accepted = page.locator('section', { hasText: 'Accepted' }).locator('.figure');

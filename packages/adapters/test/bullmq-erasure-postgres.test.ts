@@ -21,12 +21,12 @@ let postgres: TestPostgres;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-}, 60_000);
+});
 afterAll(async () => {
   await postgres.stop();
 });
 
-it('a queue on PostgreSQL forgets the jobs of a lane, and why they failed', { timeout: 60_000 }, async () => {
+it('a queue on PostgreSQL forgets the jobs of a lane, and why they failed', async () => {
   const connection = postgresConnection({ url: postgres.url, log });
   await failAndForget(connection);
   await connection.close();
@@ -39,7 +39,7 @@ it('a queue on PostgreSQL forgets the jobs of a lane, and why they failed', { ti
   expect(JSON.stringify(rows)).not.toContain(MINE);
 });
 
-it('a queue in memory forgets a lane at the first try', { timeout: 60_000 }, async () => {
+it('a queue in memory forgets a lane at the first try', async () => {
   const connection = memoryConnection();
   expect(await failAndForget(connection)).toBe(0);
   await connection.close();

@@ -75,7 +75,7 @@ describe('a queue in memory', () => {
     await expect(schedule.nudge([newNudge('lane_a')])).rejects.toMatchObject({ code: 'queue_unavailable' });
   });
 
-  test('ten thousand lanes are nudged at once, and each is worked once', { timeout: 60_000 }, async () => {
+  test('ten thousand lanes are nudged at once, and each is worked once', async () => {
     const schedule = closedLater(await openSchedule({ connection, log }));
     const worked: string[] = [];
     await schedule.nudge(Array.from({ length: MANY }, (_, i) => newNudge(`lane_${i}`)));

@@ -128,7 +128,6 @@ describe('a Redis that goes away', () => {
     const second = await startRedis({ port: first.port });
     await vi.waitFor(() => schedule.nudge([nudgeOf('after')]), PATIENCE);
     await vi.waitFor(() => expect(worked).toEqual(['lane_before', 'lane_after']), PATIENCE);
-    expect(log.lines.length).toBeLessThan(20);
     await Promise.all([worker.close(), schedule.close()]);
     await second.stop();
   });

@@ -152,7 +152,8 @@ describe.each(Object.entries(SERVERS))('workers on %s', (name, { urlOf, connect 
         if (lane === turn('b').lane) await gate.promise;
         return { kind: 'done', next: null };
       });
-      await untilState('a', 'scheduled');
+      // It may be due again before a worker on a busy machine takes its first turn: then it is taken before the others.
+      await vi.waitFor(async () => expect(['scheduled', 'finished']).toContain(await stateOf('a')), PATIENCE);
       gate.resolve();
       await vi.waitFor(() => expect(taken).toHaveLength(3), PATIENCE);
       expect(new Set(taken)).toEqual(new Set(lanes('a', 'b', 'c')));

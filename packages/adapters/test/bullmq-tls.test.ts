@@ -57,9 +57,9 @@ describe.skipIf(!canMakeCertificates)('Redis over TLS (needs openssl for a certi
       },
     });
     await schedule.nudge([newNudge('lane_a')]);
-    await vi.waitFor(() => expect(taken).toEqual(['lane_a']), { timeout: 30_000 });
+    await vi.waitFor(() => expect(taken).toEqual(['lane_a']), { timeout: 60_000 });
     const queue = queueFor(redisConnection(url), QUEUES.consolidate.name);
-    await vi.waitFor(async () => expect(await queue.getCompletedCount()).toBe(1), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await queue.getCompletedCount()).toBe(1), { timeout: 60_000 });
     const limiter = redisLimiter(url, { requestsPerMinute: 1, tokensPerMinute: null });
     expect((await limiter.reserve('m', 1)).kind).toBe('granted');
     expect((await limiter.reserve('m', 1)).kind).toBe('wait');

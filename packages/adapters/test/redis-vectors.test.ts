@@ -26,7 +26,7 @@ test('what one process has put another one gets, to the last bit', async () => {
   await vi.waitFor(async () => {
     one.put('k1', vector);
     expect(await other.get('k1')).toEqual(vector);
-  }, 20_000);
+  }, 60_000);
   expect(await other.get('unknown')).toBeNull();
   await Promise.all([one.close(), other.close()]);
 });

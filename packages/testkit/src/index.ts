@@ -34,6 +34,7 @@ export {
 export { type ModelServer, type ModelServerOptions, startModelServer } from './model-server/server.ts';
 export { delta, dripping } from './model-server/streaming.ts';
 export { type Strict, type StrictLimits, strict } from './model-server/strict.ts';
+export { onOneDay } from './one-day.ts';
 export { type AnswerCheck, answerCheck } from './openapi/answers.ts';
 export { type Description, type Operation, type Parameter, resolved, type Schema } from './openapi/schema.ts';
 export { type OwnServer, startOwnServer } from './own-server.ts';

@@ -68,7 +68,10 @@ describe('chat', () => {
     server.setScript(() => ({ events: dripping(['a', 'b', 'c'], 1), end: 'bare' }));
     expect(await (await chat('a', 'b')).text()).toMatch(/^data: .*"a".*\n\ndata: .*"b".*\n\ndata: .*"c".*\n\n$/u);
     server.setScript(() => ({ events: [delta({ content: 'a' }), ': alive\n\n'], end: 'silent' }));
-    const impatient = post('/chat/completions', {}, AbortSignal.timeout(100)).then((response) => response.text());
+    const gone = new AbortController();
+    const impatient = post('/chat/completions', {}, gone.signal).then((response) => response.text());
+    await expect.poll(() => server.calls[1]?.status).toBe(200);
+    gone.abort();
     await expect(impatient).rejects.toThrow();
     await expect.poll(() => server.calls[1]?.aborted).toBe(true);
     server.setScript(() => ({ events: [delta({ content: 'a' })], end: 'drop' }));
@@ -94,11 +97,10 @@ describe('chat', () => {
 
   test('stays silent, sees the caller hang up, and closes nevertheless', async () => {
     server.setScript(() => ({ timeout: true }));
-    const impatient = fetch(`${server.baseUrl}/chat/completions`, {
-      method: 'POST',
-      body: '{}',
-      signal: AbortSignal.timeout(100),
-    });
+    const gone = new AbortController();
+    const impatient = fetch(`${server.baseUrl}/chat/completions`, { method: 'POST', body: '{}', signal: gone.signal });
+    await expect.poll(() => server.calls.length).toBe(1);
+    gone.abort();
     await expect(impatient).rejects.toThrow();
     await expect.poll(() => server.calls[0]?.aborted).toBe(true);
     const waiting = chat('a', 'b');

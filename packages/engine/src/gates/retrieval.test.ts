@@ -165,7 +165,7 @@ describe('what two people said for months', () => {
   const worlds = new Map<string, readonly Asked[]>();
   beforeAll(() => {
     for (const { name, least: _, ...how } of WORLDS) worlds.set(name, all(how.language, how));
-  }, 60_000);
+  });
   const known = new Map<string, Figures>();
   const figures = (world: string, way: Way = {}): Figures => {
     const key = JSON.stringify([world, way]);

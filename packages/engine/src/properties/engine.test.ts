@@ -78,7 +78,7 @@ describe('for any batches, any answers of a model, any faults, undos, replays an
       ),
       { numRuns: RUNS },
     );
-  }, 60_000);
+  });
 });
 
 async function writeTo(bench: EngineBench | null, { kind, pick, text }: Write): Promise<void> {

@@ -286,4 +286,4 @@ test('a worker that is killed between any two calls of ports leaves what the nex
     await expectTrue(night.deps.ledger);
   }
   expect(calls, 'calls of ports in one night').toBeGreaterThan(15);
-}, 60_000);
+});

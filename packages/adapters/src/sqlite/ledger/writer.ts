@@ -58,7 +58,7 @@ export const COMPACT = 'compact';
 export const APPEND = 'append';
 
 /** So many calls share a commit at most, … */
-const GROUP_CALLS_MAX = 256;
+export const GROUP_CALLS_MAX = 256;
 /** … or as many as fit in this time: other processes wait for the write lock, and every caller waits for the end. */
 const GROUP_MS = 4;
 /** A group may take as long as the disk took for the one before, so that it waits for half of its time at most; up to this. */

@@ -122,7 +122,7 @@ it('a worker that is killed between any two calls of ports leaves what the next 
     await expectTrue(night.deps.ledger);
   }
   expect(calls, 'calls of ports in one night').toBeGreaterThan(15);
-}, 60_000);
+});
 
 it('each of ten nights is undone to the state of its evening, and all of them are redone', async () => {
   const night = await bench((input) => ({ pairs: mergesIn(input.memories as unknown as Shown[]) }));

@@ -6,6 +6,7 @@ import {
   boostRelated,
   type CutMade,
   cutAt,
+  cutText,
   type Filter,
   type FoundRelation,
   filterableOf,
@@ -261,10 +262,7 @@ const READ_MAX = 1_000;
 
 function ofMessages(question: RankQuestion, { messages }: Found): readonly ScoredHit[] {
   const inOrder = rank(question, messages);
-  const read = inOrder.map(({ hit: { point, ...legs }, ...one }) => ({
-    ...one,
-    hit: { ...legs, point: { ...point, text: point.text.slice(0, READ_MAX) } },
-  }));
+  const read = inOrder.map((one) => ({ ...one, hit: cutText(one.hit, READ_MAX) }));
   return scored(question, inOrder, judge(question, read));
 }
 

@@ -308,6 +308,7 @@ export {
   visible,
 } from './search/hits.ts';
 export { nameOfHit, type RankQuestion, rank, reasonsOf } from './search/rank.ts';
+export { cutText } from './search/read-text.ts';
 export { type CutMade, cutAt, type Judgement, judge, type ScoredHit, scored } from './search/relevance.ts';
 export { withoutAsker } from './search/traits.ts';
 export {

@@ -7,6 +7,7 @@ import type { IndexHit, IndexQuery } from '../ports/search-index.ts';
 import { askedInSlices, type Sliced } from '../ports/tools.ts';
 import { queriesInApp, toldTo } from '../search/beyond.ts';
 import { cosine, type FusedHit, fuse } from '../search/hits.ts';
+import { readHit } from '../search/read-text.ts';
 import { topicsIn } from '../search/traits.ts';
 import { factTerms } from '../text/claims.ts';
 import { normaliseText, sharedBeginning } from '../text/normalise.ts';
@@ -43,7 +44,7 @@ const TOPICS = 0.3;
 
 function byWordsAndTopics(text: string, found: readonly FusedHit[]): readonly IndexHit[] {
   const hits = found.map(({ hit }) => hit);
-  const { topics } = topicsIn({ text }, hits);
+  const { topics } = topicsIn({ text }, hits.map(readHit));
   const sums = found.map(({ score }, i) => score + TOPICS * (topics[i] ?? 0));
   const order = sums.map((_, i) => i).sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
   return order.flatMap((i) => hits[i] ?? []);

@@ -1,7 +1,8 @@
 import type { IndexHit } from '../ports/search-index.ts';
-import { STOP_WORDS, termSet, terms } from '../text/terms.ts';
+import { STOP_WORDS, terms } from '../text/terms.ts';
 import { compareSaid, type Millis } from '../words.ts';
 import { compareIds, foundBy, fusion, highest, type Legs, saysAt } from './hits.ts';
+import { cutText, type ReadHit, readHit } from './read-text.ts';
 import { asksTime, tellsTime, topicsIn } from './traits.ts';
 
 /** What was asked, as far as the order of its answers depends on it. */
@@ -14,7 +15,7 @@ export interface RankQuestion extends Legs {
 }
 
 export interface RankedHit {
-  readonly hit: IndexHit;
+  readonly hit: ReadHit;
   /** How well the hit fits compared with the one that fits best, 0…1; what was rated up or down a bit more or less. Orders; says nothing about whether anything answers. */
   readonly relative: number;
   /** The same before ratings, and which place the hit has by it: a rating does not change how sure an answer is. */
@@ -51,7 +52,7 @@ export function rankBy(factors: readonly FactorName[], question: RankQuestion, h
 
 /** A hit by what it got; of equal ones the one with the lower place is first. */
 interface SummedHit {
-  readonly hit: IndexHit;
+  readonly hit: ReadHit;
   readonly sum: number;
   readonly unrated: number;
   readonly place: number;
@@ -59,16 +60,17 @@ interface SummedHit {
 
 /** Highest sum first, each compared with the best of those before ratings: so a rating moves one memory alone. */
 export function ordered(hits: readonly SummedHit[]): RankedHit[] {
-  const fitting = hits.toSorted((a, b) => b.unrated - a.unrated || a.place - b.place);
-  const places = new Map(fitting.map((one, place) => [one, place]));
-  const top = fitting[0]?.unrated ?? 0;
+  const placed = hits.map((one) => ({ one, place: 0 }));
+  const fitting = placed.toSorted((a, b) => b.one.unrated - a.one.unrated || a.one.place - b.one.place);
+  for (const [place, one] of fitting.entries()) one.place = place;
+  const top = fitting[0]?.one.unrated ?? 0;
   const share = (sum: number): number => (top <= 0 ? 0 : Math.min(1, Math.max(0, sum) / top));
-  return hits
-    .toSorted((a, b) => b.sum - a.sum)
-    .map((one) => ({
-      hit: one.hit,
-      relative: share(one.sum),
-      unrated: { relative: share(one.unrated), place: places.get(one) ?? 0 },
+  return placed
+    .sort((a, b) => b.one.sum - a.one.sum)
+    .map(({ one: { hit, sum, unrated }, place }) => ({
+      hit,
+      relative: share(sum),
+      unrated: { relative: share(unrated), place },
     }));
 }
 
@@ -82,7 +84,7 @@ interface Shares {
 }
 
 /** A pure vector search is ordered by its vectors. */
-function sharesOf(wanted: ReadonlySet<FactorName>, question: RankQuestion, hits: readonly IndexHit[]): Shares {
+function sharesOf(wanted: ReadonlySet<FactorName>, question: RankQuestion, hits: readonly ReadHit[]): Shares {
   const fused = fusion(question, hits);
   const none: Shares = { fused, factors: [], sums: fused, unrated: fused };
   if (question.mode === 'vector') return none;
@@ -93,7 +95,7 @@ function sharesOf(wanted: ReadonlySet<FactorName>, question: RankQuestion, hits:
   }, none);
 }
 
-type Added = (question: RankQuestion, hits: readonly IndexHit[], sums: readonly number[]) => readonly number[];
+type Added = (question: RankQuestion, hits: readonly ReadHit[], sums: readonly number[]) => readonly number[];
 
 /** What each factor adds to the sums so far. */
 const ADDED: Readonly<Record<FactorName, Added>> = {
@@ -128,10 +130,10 @@ export function reasonsOf(question: RankQuestion, hits: readonly IndexHit[]): Re
   );
 }
 
-export const nameOfHit = ({ point }: IndexHit): string => `${point.memoryId} ${point.version}`;
+export const nameOfHit = ({ point }: Pick<IndexHit, 'point'>): string => `${point.memoryId} ${point.version}`;
 
-const inRankOrder = ({ mode }: RankQuestion, hits: readonly IndexHit[]): IndexHit[] =>
-  hits.filter((hit) => foundBy(mode, hit)).sort(compareHits);
+const inRankOrder = ({ mode }: RankQuestion, hits: readonly IndexHit[]): ReadHit[] =>
+  hits.flatMap((hit) => (foundBy(mode, hit) ? [readHit(hit)] : [])).sort(compareHits);
 
 /** Of equal ones the newest first; then by id, the same on every machine. */
 const compareHits = (a: IndexHit, b: IndexHit): number =>
@@ -311,12 +313,12 @@ const TEXT_MAX = 300;
  * Pseudo-relevance feedback: what the best hits have in common, and others have not, is asked for once more, of the hits
  * alone. So no second question goes to the index.
  */
-function shared({ terms: asked }: RankQuestion, hits: readonly IndexHit[], scores: readonly number[]) {
+function shared({ terms: asked }: RankQuestion, hits: readonly ReadHit[], scores: readonly number[]) {
   const order = bestFirst(scores).slice(0, READ);
-  const read = order.map((i) => ({
-    words: termSet((hits[i]?.point.text ?? '').slice(0, TEXT_MAX)),
-    score: scores[i] ?? 0,
-  }));
+  const read = order.flatMap((i) => {
+    const hit = hits[i];
+    return hit === undefined ? [] : [{ words: cutText(hit, TEXT_MAX).read.terms, score: scores[i] ?? 0 }];
+  });
   const words = wordsOf(read, new Set(asked));
   const found = read.slice(BELIEVED).map((text) => vouchedFor(text, words));
   const top = highest(found);

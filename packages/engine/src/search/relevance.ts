@@ -1,8 +1,9 @@
-import type { IndexHit } from '../ports/search-index.ts';
-import { overlapsBy, termSet, terms } from '../text/terms.ts';
+import { terms } from '../text/terms.ts';
 import { highest, isAllKnown } from './hits.ts';
 import { beforeRatings, type RankedHit, type RankQuestion, ratingOf } from './rank.ts';
-import { aboutOthers, askedAbout, type ComparedBy, type Trait, type Traits, traitsOf } from './traits.ts';
+import { alikeBy, cutText, type ReadHit } from './read-text.ts';
+import { aboutOthers, askedAbout } from './subjects.ts';
+import { type ComparedBy, type Trait, type Traits, traitsOf } from './traits.ts';
 import { ANY, ANY_LEAST, HIT, HIT_LEAST, HIT_LEAST_OF_BEST } from './weights.ts';
 
 /**
@@ -44,7 +45,8 @@ export function judge(asked: RankQuestion, ranked: readonly RankedHit[]): Judgem
   const near = question.mode !== 'keyword' && highest(ranked.map(({ hit }) => hit.vectorScore)) > 0;
   const comparedBy = near ? question.vectors.kind : 'words';
   const traits = traitsOf(question, beforeRatings(ranked), comparedBy);
-  const chances = traits.hits.map((trait) => sigmoid(weighed(HIT[comparedBy], trait)));
+  const odds = weighed(HIT[comparedBy]);
+  const chances = traits.hits.map((trait) => sigmoid(odds(trait)));
   const isSupportedAtAll = comparedBy === 'learnt' || traits.hits.some(isSupported(question));
   const answered = isSupportedAtAll ? sureOf(traits, { chances, comparedBy }) : 0;
   const least = {
@@ -84,10 +86,10 @@ const FEW = 10;
 function likeliestOfFew(question: RankQuestion, ranked: readonly ScoredHit[]): readonly ScoredHit[] {
   if (!isAllKnown(ranked.map(({ hit }) => hit)) || ranked.length >= FEW) return [];
   const asked = new Set(question.terms);
-  const shared = ranked.map(({ hit }) => [...termSet(hit.point.text)].filter((term) => asked.has(term)).length);
+  const shared = ranked.map(({ hit }) => [...hit.read.terms].filter((term) => asked.has(term)).length);
   const most = Math.max(...shared);
   const isOther = aboutOthers(question.text);
-  return most === 0 ? [] : ranked.filter(({ hit }, i) => shared[i] === most && !isOther(hit.point.text));
+  return most === 0 ? [] : ranked.filter(({ hit }, i) => shared[i] === most && !isOther(hit.read));
 }
 
 /** It has all the words of the question, and is not about another subject: whoever asks for a word finds what has it. */
@@ -117,7 +119,7 @@ function sureOf(
   const most = (name: keyof Trait): number => Math.max(...hits.map((trait) => trait[name]));
   const words = most('words');
   return sigmoid(
-    weighed(ANY[comparedBy], {
+    weighed(ANY[comparedBy])({
       none: 1,
       best: Math.log(chance / (1 - chance)),
       bestWords: best.words,
@@ -141,10 +143,12 @@ function sureOf(
   );
 }
 
-const weighed = <Name extends string>(
-  weights: Readonly<Record<Name, number>>,
-  values: Readonly<Record<Name, number>>,
-): number => (Object.keys(weights) as Name[]).reduce((sum, name) => sum + weights[name] * values[name], 0);
+/** A weighted sum of values. What weighs nothing is left out: of most embedders that is half. */
+function weighed<Name extends string>(weights: Readonly<Record<Name, number>>) {
+  const weighing = (Object.keys(weights) as Name[]).filter((name) => weights[name] !== 0);
+  return (values: Readonly<Record<Name, number>>): number =>
+    weighing.reduce((sum, name) => sum + weights[name] * values[name], 0);
+}
 
 const sigmoid = (odds: number): number => 1 / (1 + Math.exp(-odds));
 
@@ -153,16 +157,13 @@ const SAME = 0.9;
 const SAME_MAX = 2;
 
 function withoutRepeats(ranked: readonly ScoredHit[]): readonly ScoredHit[] {
-  const kept: { readonly one: ScoredHit; readonly words: ReadonlySet<string> }[] = [];
+  const kept: ScoredHit[] = [];
   for (const one of ranked) {
-    const { text, memoryId } = one.hit.point;
-    const words = termSet(text);
-    const like = kept.filter(
-      (other) => other.one.hit.point.memoryId !== memoryId && overlapsBy(SAME, other.words, words),
-    );
-    if (like.length < SAME_MAX) kept.push({ one, words });
+    const { read, point } = one.hit;
+    const like = kept.filter(({ hit }) => alikeBy(SAME, hit.read, read) && hit.point.memoryId !== point.memoryId);
+    if (like.length < SAME_MAX) kept.push(one);
   }
-  return kept.map(({ one }) => one);
+  return kept;
 }
 
 export interface ScoredHit extends RankedHit {
@@ -183,14 +184,12 @@ const cosineOf = ({ hit: { vectorScore } }: RankedHit): number => Math.min(1, Ma
  * How sure it is that anything answers, times how likely the hit does, compared with the likeliest. All that is known answers a
  * question for everything.
  */
-function unratedScores(ranked: readonly RankedHit[], judged: Judgement): ReadonlyMap<RankedHit, number> {
-  if (judged === null) return new Map(ranked.map((one) => [one, 1]));
-  const inOrder = beforeRatings(ranked);
+function unratedScores(ranked: readonly RankedHit[], judged: Judgement): readonly number[] {
+  if (judged === null) return ranked.map(() => 1);
   const likeliest = Math.max(...judged.chances);
-  const hits = inOrder.map(({ hit }) => hit);
+  const hits = beforeRatings(ranked).map(({ hit }) => hit);
   const sure = sureness(judged, hits) / likeliest;
-  const falls = falling(judged.chances);
-  return new Map(inOrder.map((one, i) => [one, Math.min(1, sure * (falls[i] ?? 0))]));
+  return falling(judged.chances).map((chance) => Math.min(1, sure * chance));
 }
 
 /** Where as many memories are known, the weights hold as they are. */
@@ -204,7 +203,7 @@ const MANY = 30;
  * of them it answers, and the lower the odds that were learnt. Who has told little is asked about that. So the fewer memories are
  * known, the higher the odds; of the powers of their number the square root made the fewest mistakes at a threshold of .5.
  */
-function sureness(judged: Judged, hits: readonly IndexHit[]): number {
+function sureness(judged: Judged, hits: readonly ReadHit[]): number {
   const { answered, chances, traits } = judged;
   if (answered === 0) return 0;
   const likeliest = traits.hits[chances.indexOf(Math.max(...chances))];
@@ -228,11 +227,11 @@ const LOOKED_AT = 5;
 const TEXT_MAX = 1_000;
 
 /** The log odds that anything answers, by the words that it shares. They rest on raw scores: relative ones always have a best. */
-function byWords({ question, comparedBy, traits }: Judged, hits: readonly IndexHit[]): number {
+function byWords({ question, comparedBy, traits }: Judged, hits: readonly ReadHit[]): number {
   const words = new Set(question.terms);
   const weights = comparedBy === 'words' ? WORDS_ALONE : BOTH_LEGS;
   const strength = highest(hits.map((hit) => hit.keywordScore)) / Math.sqrt(Math.max(1, words.size)) / rarest(hits);
-  const coverage = highest(hits.slice(0, LOOKED_AT).map(({ point }) => shareIn(point.text.slice(0, TEXT_MAX), words)));
+  const coverage = highest(hits.slice(0, LOOKED_AT).map((hit) => shareIn(cutText(hit, TEXT_MAX).read.terms, words)));
   const nearness =
     comparedBy === 'learnt'
       ? ANSWER_NEAR * highest(traits.hits.map(({ measured }) => measured))
@@ -250,15 +249,14 @@ const HITS_MANY = 50;
 const MEMORIES_ASSUMED = 150;
 
 /** What BM25 gives a word that one memory alone has: the more memories there are, the more. */
-function rarest(hits: readonly IndexHit[]): number {
+function rarest(hits: readonly unknown[]): number {
   const memories = hits.length < HITS_MANY ? Math.max(1, hits.length) : MEMORIES_ASSUMED;
   return Math.log(1 + (memories - 0.5) / 1.5);
 }
 
 /** The share of the question's words that a text has. */
-function shareIn(text: string, words: ReadonlySet<string>): number {
+function shareIn(own: ReadonlySet<string>, words: ReadonlySet<string>): number {
   if (words.size === 0) return 0;
-  const own = termSet(text);
   return [...words].filter((word) => own.has(word)).length / words.size;
 }
 
@@ -279,14 +277,14 @@ function falling(chances: readonly number[]): readonly number[] {
     }
     runs.push(run);
   }
-  return runs.flatMap((run) => Array.from({ length: run.length }, () => meanOf(run) ** (1 / POWER)));
+  return runs.flatMap((run) => new Array<number>(run.length).fill(meanOf(run) ** (1 / POWER)));
 }
 
 const meanOf = ({ sum, length }: { readonly sum: number; readonly length: number }): number => sum / length;
 
 /** What is rated gets that share more or less, but no less than what it stays before, and no more than what it falls behind. */
-function withRatings(ranked: readonly RankedHit[], unrated: ReadonlyMap<RankedHit, number>): readonly ScoredHit[] {
-  const scoreOf = (one: RankedHit): number => unrated.get(one) ?? 0;
+function withRatings(ranked: readonly RankedHit[], unrated: readonly number[]): readonly ScoredHit[] {
+  const scoreOf = (one: RankedHit): number => unrated[one.unrated.place] ?? 0;
   const scores: ScoredHit[] = [];
   for (const [i, one] of ranked.entries()) {
     const rating = ratingOf(one.hit);

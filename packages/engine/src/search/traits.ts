@@ -1,9 +1,11 @@
 import type { Vectors } from '../models/vectors.ts';
 import type { IndexHit } from '../ports/search-index.ts';
-import { remembering, termSet, terms } from '../text/terms.ts';
+import { termSet, terms } from '../text/terms.ts';
 import { type Topics, topicsOf } from '../text/topics.ts';
 import { highest } from './hits.ts';
 import type { RankedHit, RankQuestion } from './rank.ts';
+import type { ReadHit, ReadText } from './read-text.ts';
+import { aboutOthers, askedAbout } from './subjects.ts';
 
 /** By what the hits of a question are compared: which kind of vectors, or words where it had none. */
 export type ComparedBy = Vectors['kind'] | 'words';
@@ -79,7 +81,7 @@ export function traitsOf(
   const odd = known ? 0 : 1;
   return {
     untold: known && topics.every((share) => share === 0) ? 1 : 0,
-    hits: found.map(({ hit: { point }, unrated }, i) => {
+    hits: found.map(({ hit: { read }, unrated }, i) => {
       const further = nearest - at(near, i);
       const wordless = at(words, i) === 0 ? 1 : 0;
       const beside = known && at(topics, i) === 0 ? wordless : 0;
@@ -107,8 +109,8 @@ export function traitsOf(
         topicsNear: at(topics, i) * at(near, i),
         odd,
         oddWords: odd * at(words, i),
-        others: isOther(point.text) ? 1 : 0,
-        lacks: lacks(withoutSubject(point.text)) ? 1 : 0,
+        others: isOther(read) ? 1 : 0,
+        lacks: lacks?.(withoutSubject(read)) === true ? 1 : 0,
       };
     }),
   };
@@ -118,12 +120,6 @@ export function traitsOf(
 const STRONG = 10;
 
 const at = (numbers: readonly number[], i: number): number => numbers[i] ?? 0;
-
-/** "User's brother Tom lives in Porto" names Porto: that it is about Tom, or about whom ever the first word names, answers nothing. */
-function withoutSubject(text: string): string {
-  const told = toldAbout(text);
-  return told === null ? text.replace(/^\s*\S+/u, '') : text.slice(told.phrase.length);
-}
 
 /** A word that is twice in a text, as in a fact and in what it came from, counts this much. */
 const TWICE = 1.3;
@@ -143,32 +139,46 @@ const IDIOMS = /\b(?:for|makes?|made|making) a living\b/giu;
  * The share of the question's words that each hit has, rare ones counting more: in its text, or in what it came from. Words that
  * name whom a question is about say nothing of what it asks.
  */
-function wordsOf({ text, terms: asked }: RankQuestion, hits: readonly IndexHit[]): readonly number[] {
-  const texts = hits.map(({ point }) => termSet(point.text));
-  const rarities = new Map(
-    [...new Set(asked)].map((term) => [term, rarity(texts.filter((own) => own.has(term)).length, texts.length)]),
-  );
+function wordsOf({ text, terms: asked }: RankQuestion, hits: readonly ReadHit[]): readonly number[] {
+  const texts = hits.map(({ read }) => read.terms);
   const names = termSet(askedAbout(text)?.phrase ?? '');
   const idioms = new Set((text.match(IDIOMS) ?? []).flatMap(terms));
-  const said = [...rarities.keys()].filter((term) => !idioms.has(term));
-  const content = said.filter((term) => !names.has(term));
-  const weights = new Map(
-    (content.length === 0 ? said : content).map((term) => [
-      term,
-      (rarities.get(term) ?? 0) * (LIGHT_WORDS.has(term) ? LIGHT : 1),
-    ]),
-  );
-  const all = [...weights.values()].reduce((sum, weight) => sum + weight, 0);
-  if (all === 0) return hits.map(() => 0);
-  const beyond = beyondText(
+  const all = [...new Set(asked)].map((term) => {
+    const has = texts.map((own) => own.has(term));
+    return { term, has, rarity: rarity(countTrue(has), texts.length) };
+  });
+  const said = all.filter(({ term }) => !idioms.has(term));
+  const content = said.filter(({ term }) => !names.has(term));
+  const weighing = (content.length === 0 ? said : content).map(({ term, has, rarity }) => ({
+    has,
+    weight: rarity * (LIGHT_WORDS.has(term) ? LIGHT : 1),
+  }));
+  const most = weighing.reduce((sum, { weight }) => sum + weight, 0);
+  if (most === 0) return hits.map(() => 0);
+  const own = sumsOf(
     hits,
-    texts.map((own) => within(own, rarities)),
+    all.map(({ has, rarity }) => ({ has, weight: rarity })),
   );
-  return texts.map((own, i) => Math.min(1, (within(own, weights) + (beyond[i] ?? 0)) / all));
+  const beyond = beyondText(hits, own);
+  return sumsOf(hits, weighing).map((sum, i) => Math.min(1, (sum + (beyond[i] ?? 0)) / most));
 }
 
-const within = (own: ReadonlySet<string>, weights: ReadonlyMap<string, number>): number =>
-  [...weights].reduce((sum, [term, weight]) => sum + (own.has(term) ? weight : 0), 0);
+/** A word of the question, and which of the hits have it. */
+interface Weighing {
+  readonly has: readonly boolean[];
+  readonly weight: number;
+}
+
+/** The weights of the words that each hit has. */
+function sumsOf(hits: readonly ReadHit[], words: readonly Weighing[]): readonly number[] {
+  const sums = hits.map(() => 0);
+  for (const { has, weight } of words) {
+    for (let i = 0; i < sums.length; i += 1) if (has[i] === true) sums[i] = (sums[i] ?? 0) + weight;
+  }
+  return sums;
+}
+
+const countTrue = (some: readonly boolean[]): number => some.reduce((count, one) => (one ? count + 1 : count), 0);
 
 /**
  * What the keyword search counted beside the words of a hit's own text: those of what it came from. Rarities of all memories are
@@ -223,12 +233,12 @@ function deviations(cosines: readonly number[]): readonly number[] {
  * How much of what the question is about each hit is about, rare topics counting more; and how much of either both are. What her
  * wife plays is not about marriage.
  */
-export function topicsIn({ text }: Pick<RankQuestion, 'text'>, hits: readonly IndexHit[]) {
+export function topicsIn({ text }: Pick<RankQuestion, 'text'>, hits: readonly ReadHit[]) {
   const asked = [...topicsOf(text.replace(askedAbout(text)?.phrase ?? '', ' '))];
   // No text has to be read to see that it shares nothing with nothing.
   const none = hits.map(() => 0);
   if (asked.length === 0) return { known: false, topics: none, alike: () => none };
-  const told = hits.map(({ point }) => topicsOf(point.text.slice(toldAbout(point.text)?.phrase.length ?? 0)));
+  const told = hits.map(({ read }) => read.topics);
   const weights = asked.map(
     ([topic, weight]) =>
       [topic, weight * rarity(told.filter((topics) => topics.has(topic)).length, told.length)] as const,
@@ -255,143 +265,8 @@ function alikeIn(asked: Topics, told: Topics): number {
 }
 
 /*
- * What a question asks for: whom it is about, what kind of thing it wants, and what of it only asks.
+ * What a question asks for: what kind of thing it wants, and what of it only asks.
  */
-
-/** Words for people whom somebody speaks of as theirs, and which of them are the same. */
-const KIN: Readonly<Record<string, readonly string[]>> = {
-  ...alike('mother mum mom mummy mommy mama', 'mother'),
-  ...alike('father dad daddy papa', 'father'),
-  ...alike('parent parents', 'mother', 'father'),
-  ...alike('brother', 'brother'),
-  ...alike('sister', 'sister'),
-  ...alike('sibling siblings', 'brother', 'sister'),
-  ...alike('son boy', 'son'),
-  ...alike('daughter girl', 'daughter'),
-  ...alike('kid child', 'son', 'daughter'),
-  ...alike('grandmother grandma gran granny nana', 'grandmother'),
-  ...alike('grandfather grandpa grandad granddad', 'grandfather'),
-  ...alike('grandparent', 'grandmother', 'grandfather'),
-  ...alike('grandson', 'grandson'),
-  ...alike('granddaughter', 'granddaughter'),
-  ...alike('grandchild', 'grandson', 'granddaughter'),
-  ...alike('aunt auntie', 'aunt'),
-  ...alike('uncle', 'uncle'),
-  ...alike('cousin', 'cousin'),
-  ...alike('nephew', 'nephew'),
-  ...alike('niece', 'niece'),
-  ...alike('relative', 'aunt', 'uncle', 'cousin', 'nephew', 'niece', 'grandmother', 'grandfather'),
-  ...alike('stepmother stepmum stepmom', 'stepmother'),
-  ...alike('stepfather stepdad', 'stepfather'),
-  ...alike('stepson', 'stepson'),
-  ...alike('stepdaughter', 'stepdaughter'),
-  ...alike('stepbrother', 'stepbrother'),
-  ...alike('stepsister', 'stepsister'),
-  ...alike('wife', 'wife'),
-  ...alike('husband', 'husband'),
-  ...alike('girlfriend', 'girlfriend'),
-  ...alike('boyfriend', 'boyfriend'),
-  ...alike('fiance fiancee', 'fiance'),
-  ...alike('spouse partner', 'wife', 'husband', 'girlfriend', 'boyfriend', 'fiance', 'partner'),
-  ...alike('friend buddy pal mate', 'friend'),
-  ...alike('colleague coworker', 'colleague'),
-  ...alike('neighbour neighbor', 'neighbour'),
-  ...alike('boss manager', 'boss'),
-  ...alike('flatmate roommate housemate', 'flatmate'),
-};
-
-function alike(words: string, ...kin: readonly string[]): Record<string, readonly string[]> {
-  return Object.fromEntries(words.split(' ').map((word) => [word, kin]));
-}
-
-const WORD = Object.keys(KIN)
-  .map((word) => `[${word.charAt(0)}${word.charAt(0).toUpperCase()}]${word.slice(1)}`)
-  .join('|');
-const WHICH =
-  '(?:(?:[Bb]est|[Oo]ld|[Oo]lder|[Ee]lder|[Bb]ig|[Ll]ittle|[Yy]oung|[Yy]ounger|[Gg]ood|[Cc]lose|[Ee]x)[\\s-]+)?';
-const THEIRS = `${WHICH}(${WORD})(?:-in-law)?(?![\\p{L}-])`;
-const NAME = ',?\\s+(\\p{Lu}[\\p{L}-]+)';
-
-/** Her brother, Ann's mum Helga: whom a question is about. */
-const ASKED = new RegExp(
-  `(?<!\\p{L})(?:[Hh]er|[Hh]is|[Mm]y|[Tt]heir|[Yy]our|[Oo]ur|[Tt]he|\\p{L}+['’]s)\\s+${THEIRS}(?:${NAME})?(?:['’]s)?`,
-  'u',
-);
-/** Her boss is Tom: it is about her. */
-const WHO_IT_IS = '\\s+(?:is|was)\\s+(?:called\\s+|named\\s+)?\\p{Lu}';
-/** Ann's brother Tom lives …, Brother Tom lives …: whom a fact is about. */
-const TOLD = new RegExp(
-  `^\\s*(?:(?:[Tt]he\\s+)?\\p{L}+['’]s\\s+|(?:[Hh]er|[Hh]is|[Mm]y|[Tt]heir)\\s+)?${THEIRS}(?:${NAME}|(?!${WHO_IT_IS}))`,
-  'u',
-);
-const MENTIONED = new RegExp(`(?<!\\p{L})(${WORD})(?!\\p{L})`, 'gu');
-/** Who is my brother: asks for them, not about them. */
-const WHO_THEY_ARE = /^\s*(?:who|what is the name of)\b/iu;
-/** Asks about somebody, and not who it is. */
-const OF_SOMEBODY = /\b(?:i|me|my|she|her|he|him|his|they|them|their|we|our|you|your|user|user's)\b/iu;
-
-/** One of somebody's, of whom a text speaks: "her brother Tom". */
-interface Subject {
-  readonly kin: readonly string[];
-  readonly name: string | null;
-  /** How the text names them. */
-  readonly phrase: string;
-}
-
-/** Whom a question is about, if it is about one of somebody's. */
-export function askedAbout(question: string): Subject | null {
-  const found = ASKED.exec(question);
-  if (found === null) return null;
-  const asksWhoTheyAre = WHO_THEY_ARE.test(question) && !/\p{L}/u.test(question.slice(found.index + found[0].length));
-  return asksWhoTheyAre ? null : subjectOf(found);
-}
-
-/** Whom a fact is about, if it is about one of somebody's. */
-function toldAbout(text: string): Subject | null {
-  return remembered(text, () => {
-    const found = TOLD.exec(text);
-    return { subject: found === null ? null : subjectOf(found) };
-  }).subject;
-}
-
-/** The same texts are asked about again and again, several times for one question. */
-const remembered = remembering<{ readonly subject: Subject | null }>({ max: 10_000, length: 1_000 });
-
-const subjectOf = ([phrase, word, name]: RegExpExecArray): Subject => ({
-  kin: kinOf(word),
-  name: name ?? null,
-  phrase,
-});
-
-/**
- * Whether a fact is about somebody else than a question: the question names one of theirs whom the fact does not mention, or the
- * fact tells of one of theirs whom the question does not name.
- */
-export function aboutOthers(question: string): (text: string) => boolean {
-  const asked = askedAbout(question);
-  if (asked !== null) return (text) => !isAbout(asked, text);
-  if (!OF_SOMEBODY.test(question)) return () => false;
-  const words = termSet(question);
-  return (text) => {
-    const told = toldAbout(text);
-    return told !== null && !(told.name !== null && isAmong(told.name, words));
-  };
-}
-
-function isAbout({ kin, name }: Subject, text: string): boolean {
-  const told = toldAbout(text);
-  if (told?.name != null && name !== null) return isAmong(name, termSet(told.name));
-  if (name !== null && isAmong(name, termSet(text))) return true;
-  const theirs = told?.kin ?? mentioned(text);
-  return theirs.some((one) => kin.includes(one));
-}
-
-const isAmong = (name: string, words: ReadonlySet<string>): boolean =>
-  [...termSet(name)].some((term) => words.has(term));
-
-const kinOf = (word: string | undefined): readonly string[] => KIN[word?.toLowerCase() ?? ''] ?? [];
-
-const mentioned = (text: string): readonly string[] => [...text.matchAll(MENTIONED)].flatMap(([word]) => kinOf(word));
 
 /** What a question wants to be told, and how a text shows that it tells such a thing. */
 interface Wanted {
@@ -422,11 +297,15 @@ const PERSON: Wanted = { asks: /\b(?:who|whom|whose)\b/iu, tells: /\s\p{Lu}\p{Ll
 /** The first that fits counts: at what time somebody meets whom is a question for a time. */
 const KINDS = [TIME, AMOUNT, PLACE, PERSON];
 
-/** Whether a text lacks the kind of thing that a question wants: a day, a number, a place, a name. Of other questions nothing is known. */
-export function lacksWanted(question: string): (text: string) => boolean {
+/** Whether a text lacks the kind of thing that a question wants: a day, a number, a place, a name. null: of such a question nothing is known. */
+export function lacksWanted(question: string): ((text: string) => boolean) | null {
   const kind = KINDS.find(({ asks }) => asks.test(question));
-  return kind === undefined ? () => false : (text) => !kind.tells.test(text);
+  return kind === undefined ? null : (text) => !kind.tells.test(text);
 }
+
+/** "User's brother Tom lives in Porto" names Porto: that it is about Tom, or about whom ever the first word names, answers nothing. */
+const withoutSubject = ({ text, told }: ReadText): string =>
+  told === null ? text.replace(/^\s*\S+/u, '') : text.slice(told.phrase.length);
 
 export const asksTime = (question: string): boolean => TIME.asks.test(question) || /\bhow long\b/iu.test(question);
 export const tellsTime = (text: string): boolean => TIME.tells.test(text);

@@ -8,19 +8,31 @@ export const TERMS_VERSION = 3;
  * forms by their base; names as they are and in parts; single characters and pairs where a script does not separate words.
  * The frame of a fact has none.
  */
-export function terms(text: string): string[] {
-  return [...justRead(text, () => wordsOf(withoutFrame(text)).flatMap(termsOf))];
+export const terms = (text: string): string[] => [...justRead(text, () => readTerms(text))];
+
+/** The same for who keeps them. */
+export function readTerms(text: string): readonly string[] {
+  const told = withoutFrame(text);
+  return BEYOND_ASCII.test(told) ? wordsOf(told).flatMap(termsOf) : termsOfAscii(told);
 }
 
 /** Up to four megabytes: a message is beside three others, which are found by its words as well, and all are read in a row. */
 const justRead = remembering<readonly string[]>({ max: 500, length: 2_000 });
 
 /** Nothing of the commonest words. */
-export function termsOf(word: Word): string[] {
+export function termsOf(word: Word): readonly string[] {
   if (word.kind === 'unspaced') return charactersAndPairs(word.text);
-  if (word.kind !== 'plain') return [word.text];
-  if (STOP_WORDS.has(word.text)) return [];
-  return [/^[a-z]+$/.test(word.text) ? porterStem(IRREGULAR.get(word.text) ?? word.text) : word.text];
+  return word.kind === 'plain' ? plainTerms(word.text) : [word.text];
+}
+
+const plainTerms = (text: string): readonly string[] => plain(text, () => readPlain(text));
+
+/** People use the same few thousand words. */
+const plain = remembering<readonly string[]>({ max: 10_000, length: 64 });
+
+function readPlain(text: string): readonly string[] {
+  if (STOP_WORDS.has(text)) return [];
+  return [/^[a-z]+$/.test(text) ? porterStem(IRREGULAR.get(text) ?? text) : text];
 }
 
 /** 北京人 → 北, 京, 人, 北京, 京人: a two-character word is found inside any longer run. */
@@ -82,11 +94,20 @@ export function wordsOf(text: string): Word[] {
     .filter((word) => word.text !== '');
 }
 
-function wordsOfAscii(text: string): Word[] {
-  const found: Word[] = [];
-  for (const piece of text.toLowerCase().replaceAll('`', "'").match(ASCII_PIECES) ?? []) {
-    if (MORE_THAN_LETTERS.test(piece)) found.push(...spacedWords(piece).filter((word) => word.text !== ''));
-    else found.push(word('plain', piece));
+const wordsOfAscii = (text: string): Word[] =>
+  asciiPieces(text).flatMap((piece) =>
+    MORE_THAN_LETTERS.test(piece) ? spacedWords(piece).filter((word) => word.text !== '') : [word('plain', piece)],
+  );
+
+const asciiPieces = (text: string): readonly string[] =>
+  text.toLowerCase().replaceAll('`', "'").match(ASCII_PIECES) ?? [];
+
+/** The terms of its words, without making a word of each. */
+function termsOfAscii(text: string): readonly string[] {
+  const found: string[] = [];
+  for (const piece of asciiPieces(text)) {
+    const isPlain = piece.length <= LONGEST && !MORE_THAN_LETTERS.test(piece);
+    for (const term of isPlain ? plainTerms(piece) : wordsOfAscii(piece).flatMap(termsOf)) found.push(term);
   }
   return found;
 }
@@ -186,15 +207,21 @@ export function overlap(a: Comparable, b: Comparable): number {
 
 /** Whether terms overlap by so much at least: most do not, which a few of them tell. */
 export function overlapsBy(least: number, a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
-  const missing = a.size - (least * (a.size + b.size)) / (1 + least);
-  if (a.size + b.size === 0 || missing < -SLIGHT) return false;
+  const missing = mayMiss(least, a.size, b.size);
+  if (missing < 0) return false;
   let missed = 0;
   for (const term of a) {
     if (b.has(term)) continue;
     missed += 1;
-    if (missed > missing + SLIGHT) return false;
+    if (missed > missing) return false;
   }
   return true;
+}
+
+/** How many terms of the first of two texts that overlap by so much may be missing from the second; below 0: they cannot overlap. */
+export function mayMiss(least: number, first: number, second: number): number {
+  const missing = first - (least * (first + second)) / (1 + least);
+  return first + second === 0 || missing < -SLIGHT ? -1 : missing + SLIGHT;
 }
 
 /** What rounding does to a number of terms, and less than one of them. */
@@ -225,7 +252,6 @@ function sameSpelling(a: Comparable, b: Comparable): number {
  */
 export const porterStem = (word: string): string => (word.length < 3 ? word : stems(word, () => stemOf(word)));
 
-/** People use the same few thousand words. */
 const stems = remembering<string>({ max: 10_000, length: 64 });
 
 function stemOf(word: string): string {

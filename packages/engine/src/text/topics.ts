@@ -1,4 +1,4 @@
-import { lazily, remembering, termSet, terms } from './terms.ts';
+import { lazily, termSet, terms } from './terms.ts';
 
 /**
  * What everyday facts are about, with words by which people tell it and ask for it: a question that shares no word with its answer
@@ -162,15 +162,11 @@ function byTerm(): ReadonlyMap<string, readonly (readonly [topic: string, weight
 
 export type Topics = ReadonlyMap<string, number>;
 
-const remembered = remembering<Topics>({ max: 10_000, length: 1_000 });
-
-/** The topics of a text, each with how surely it is about that, 0…1. */
-export const topicsOf = (text: string): Topics => remembered(text, () => readTopics(text));
-
 /** Any of the phrases: most texts have none. */
 const ANY_PHRASE = new RegExp(PHRASES.map(([, phrase]) => phrase.source).join('|'), 'iu');
 
-function readTopics(text: string): Topics {
+/** The topics of a text, of which the terms may be known, each with how surely it is about that, 0…1. */
+export function topicsOf(text: string, own: ReadonlySet<string> = termSet(text)): Topics {
   const topics = new Map<string, number>();
   let rest = text;
   for (const [topic, phrase] of ANY_PHRASE.test(text) ? PHRASES : []) {
@@ -178,7 +174,7 @@ function readTopics(text: string): Topics {
     if (left !== rest) topics.set(topic, 1);
     rest = left;
   }
-  for (const term of rest === text ? termSet(text) : new Set(terms(rest))) {
+  for (const term of rest === text ? own : new Set(terms(rest))) {
     for (const [topic, weight] of topicsByTerm().get(term) ?? []) {
       topics.set(topic, Math.max(weight, topics.get(topic) ?? 0));
     }

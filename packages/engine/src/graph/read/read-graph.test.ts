@@ -2,10 +2,11 @@ import { indexPoint as point } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
 import { shownPart } from '../../ports/search-index.ts';
 import type { RankedHit } from '../../search/rank.ts';
+import { readHit } from '../../search/read-text.ts';
 import { boostRelated, type FoundRelation } from './read-graph.ts';
 
 const hit = (memoryId: string, relative: number, unrated: RankedHit['unrated']): RankedHit => ({
-  hit: { point: shownPart(point({ memoryId })), vectorScore: 0.5, keywordScore: 1 },
+  hit: readHit({ point: shownPart(point({ memoryId })), vectorScore: 0.5, keywordScore: 1 }),
   relative,
   unrated,
 });

@@ -323,3 +323,35 @@ export async function relationsOfAnn({ deps: { ledger } }: EngineBench): Promise
   const { results } = await ledger.graph.listRelations(TENANT, owner, { at: 'ever' }, { limit: 100, cursor: null });
   return results.map((one) => `${one.sourceName} ${one.relationship} ${one.destinationName}`);
 }
+
+/** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
+export const KEPT = [
+  // The object goes first: see engine/src/erasure/erase.ts.
+  'segments',
+  'meta',
+  'embedders',
+  'bulk_jobs',
+  'settings',
+  'ceilings',
+  'tenant_copies',
+  'tenant_shares',
+  'economies',
+  'counters',
+  'usage_days',
+  'usage_kinds',
+  'use_medians',
+  'erasures',
+  'away',
+  'closed_slots',
+  'replays',
+  'suites',
+  'suite_assessments',
+  'canaries',
+  'api_keys',
+  'links',
+  'webhooks',
+  'topics',
+  'trail',
+  'trail_posts',
+  'stripped',
+] as const;

@@ -3,12 +3,13 @@ import { DEFAULT_TENANT, type LaneId, type Ledger } from '@slowwave/engine';
 import { createMemoryIndex, describeErasedAndBack, type ErasedAndBackStores } from '@slowwave/engine-testing';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ERASING, KEPT } from '../src/ledger/erasures.ts';
+import { ERASING } from '../src/ledger/erasures.ts';
 import {
   eraseForgotten,
   eraseMarked,
   filesWithMarker,
   forgottenLife,
+  KEPT,
   relationsOfAnn,
   subjectsInTrail,
   twoLives,

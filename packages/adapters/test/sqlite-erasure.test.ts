@@ -3,7 +3,7 @@ import { describeErasedAndBack, ERASED_AND_BACK_SPACE, type ErasedAndBackStores 
 import { type TempDir, tempDir } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ERASING, KEPT } from '../src/ledger/erasures.ts';
+import { ERASING } from '../src/ledger/erasures.ts';
 import { unpackedRecord } from '../src/ledger/rows/packed-record.ts';
 import { columnsOf } from '../src/ledger/schema.ts';
 import { unpacked } from '../src/packed.ts';
@@ -16,6 +16,7 @@ import {
   forgottenLife,
   goOn,
   isMarked,
+  KEPT,
   relationsOfAnn,
   subjectsInTrail,
   twoLives,

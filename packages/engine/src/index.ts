@@ -63,15 +63,7 @@ export {
 } from './figures/figures.ts';
 export { type About, type Forecast, forecastOf, forecastOfReplay } from './forecast.ts';
 export type * from './graph/fold.ts';
-export {
-  type FoldedRelation,
-  type Following,
-  foldRelations,
-  inOrder,
-  type Recorded,
-  type Standing,
-  standingOf,
-} from './graph/fold.ts';
+export { foldRelations, inOrder, standingOf } from './graph/fold.ts';
 export type { KnownEntity } from './graph/names.ts';
 export { projectGraph, projectGraphNow } from './graph/project.ts';
 export type * from './graph/query-graph.ts';
@@ -221,10 +213,10 @@ export type * from './ports/ledger/graph.ts';
 export type * from './ports/ledger/lanes.ts';
 export { FAILURES_KEPT, replayPriority } from './ports/ledger/lanes.ts';
 export type * from './ports/ledger/ledger.ts';
-export { InvalidCursorError, type Page, type Paged, slicesOf } from './ports/ledger/ledger.ts';
+export { InvalidCursorError, slicesOf } from './ports/ledger/ledger.ts';
 export type * from './ports/ledger/memories.ts';
 export type * from './ports/ledger/nights.ts';
-export { TOPIC_OWNERS, type Topic, type TopicStore } from './ports/ledger/nights.ts';
+export { TOPIC_OWNERS } from './ports/ledger/nights.ts';
 export type * from './ports/ledger/outbox.ts';
 export type * from './ports/ledger/overview.ts';
 export { CONTRADICTIONS, ORPHAN_KINDS, usageStepOf } from './ports/ledger/overview.ts';
@@ -281,15 +273,7 @@ export { discardSpace, sweepReplays } from './replays/what-if.ts';
 export { previewRetention, type RetentionPreview, sweepRetention } from './retention/retain.ts';
 export { hitsInApp, idsAsked, queriesInApp, withBeyond } from './search/beyond.ts';
 export type * from './search/filter/filter.ts';
-export {
-  type Filterable,
-  FilterError,
-  filterableOf,
-  fold,
-  matches,
-  sameFolded,
-  scopeFromFilter,
-} from './search/filter/filter.ts';
+export { FilterError, filterableOf, fold, matches, sameFolded, scopeFromFilter } from './search/filter/filter.ts';
 export { filterIn, narrowingFilterIn, readFilter } from './search/filter/read.ts';
 export {
   bm25,

@@ -1,4 +1,5 @@
 export { askerOf, OPERATOR_KEY, SILENT_LOG } from './asking.ts';
+export { between } from './between.ts';
 export { COMPILE_CACHE } from './compile-cache.ts';
 export { allRemembered, saidOf } from './conversation.ts';
 export { minilmFolder } from './minilm.ts';

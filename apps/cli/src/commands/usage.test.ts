@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { between } from '@slowwave/adapters/config';
 import { ASKED, BYTES, BYTES_ASLEEP, BYTES_IN_QDRANT, MEASURES } from '@slowwave/engine';
+import { between } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
 
 test('docs/scale.md has the figures that plans are made from', async () => {

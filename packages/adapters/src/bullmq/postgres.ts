@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log, TurnState } from '@slowwave/engine';
 import { createPostgresBackend, type JobsOptions, type PgPool, Queue, runMigrations, Worker } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
-import { openPool, placeOf } from '../postgres/index.ts';
+import { inTransaction, openPool, placeOf } from '../postgres/index.ts';
 import { newPulse, QUEUE_OPTIONS, type QueueConnection, type SharedWorkerOptions, unavailable } from './connection.ts';
 import {
   ASLEEP_MS,
@@ -208,17 +208,11 @@ export function postgresTurnOrder(pool: Pool): TurnOrder {
 }
 
 /** Safe when several processes start at once, which `IF NOT EXISTS` alone is not. */
-async function makeTurnOrderTable(client: PoolClient): Promise<void> {
-  await client.query('BEGIN');
-  try {
+const makeTurnOrderTable = (client: PoolClient): Promise<void> =>
+  inTransaction(client, async () => {
     await client.query(`SELECT pg_advisory_xact_lock(${TABLE_LOCK})`);
     await client.query(TABLE);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
-    throw error;
-  }
-}
+  });
 
 /** Of one row; no worker looks for an active job without the end of its lock, or for a delayed one without its time. */
 const ROW_STATE = `CASE

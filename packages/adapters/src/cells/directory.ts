@@ -28,7 +28,7 @@ import {
 import { transactionsOn } from '../postgres/ledger/access.ts';
 import { COLUMN_TYPES } from '../postgres/ledger/asking.ts';
 import { runScript as runOnPostgres } from '../postgres/ledger/script.ts';
-import { openPool, placeOf } from '../postgres/pool.ts';
+import { inTransaction, openPool, placeOf } from '../postgres/pool.ts';
 import { beginToWrite, closeWritten, connectToWrite, runScript, type Sql } from '../sqlite/ledger/sql.ts';
 import { systemTools } from '../system/system.ts';
 import { cells, directory, locked, raised, raisedLayout, ranges, saveRanges } from './layout.ts';
@@ -137,8 +137,7 @@ const SCHEMA_LOCK = 1_402_718_296;
 
 async function migrateDatabase(pool: Pool, place: string): Promise<void> {
   const client = await pool.connect();
-  try {
-    await client.query('BEGIN');
+  const making = inTransaction(client, async () => {
     await client.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
     const made = await client.query(`SELECT to_regclass('${SCHEMA_NAME}.made_with') IS NOT NULL AS made`);
     if (made.rows[0]?.made === 1) {
@@ -149,13 +148,8 @@ async function migrateDatabase(pool: Pool, place: string): Promise<void> {
       await client.query(DIRECTORY_SCHEMA);
       await client.query(`CREATE TABLE made_with (schema bigint NOT NULL); INSERT INTO made_with VALUES (${SCHEMA})`);
     }
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
+  await making.finally(() => client.release());
 }
 
 const foreign = (where: string, schema: string): EngineError =>

@@ -12,7 +12,6 @@ export {
 export { CALLED_BY, ENVIRONMENT, INSTALLED, STARTED_BY } from './environment.ts';
 export type { ModelAt } from './models.ts';
 export {
-  between,
   flagOf,
   refuseArguments,
   SETTINGS,

@@ -1,14 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { between } from '@slowwave/testkit';
 import { expect, test } from 'vitest';
 import { ENVIRONMENT } from './environment.ts';
 import {
   ArgumentError,
-  between,
-  composeEnvironment,
-  envExample,
   refuseArguments,
-  settingsTables,
+  SETTINGS,
+  type SettingNote,
+  type SettingsGroup,
+  settingsByHeading,
 } from './settings-list.ts';
 
 /**
@@ -17,6 +18,43 @@ import {
  */
 const ROOT = resolve(import.meta.dirname, '../../../..');
 const pathOf = (name: string): string => resolve(ROOT, name);
+
+/** Every setting, commented out, with its default. */
+const envExample = (): string =>
+  [
+    '# All settings of Slowwave with their defaults. Copy this file to .env and uncomment what you change:',
+    '# ./scripts/start and docker compose read it. The environment overrides the file, and options of ./scripts/start',
+    '# override both.',
+    ...SETTINGS.flatMap((setting) => ['', `# ${setting.about}`, `# ${setting.name}=${setting.byDefault ?? ''}`]),
+    '',
+  ].join('\n');
+
+/** The settings as tables for people. */
+const settingsTables = (): string => settingsByHeading().map(tableOf).join('\n\n');
+
+const tableOf = ({ heading, settings }: SettingsGroup): string =>
+  [`## ${heading}`, '', '| setting | default | |', '|---|---|---|', ...settings.map(rowOf)].join('\n');
+
+const rowOf = ({ name, about, byDefault }: SettingNote): string =>
+  `| \`${name}\` | ${byDefault === null ? '' : `\`${byDefault}\``} | ${about.replaceAll('|', '\\|')} |`;
+
+/** What the image or docker-compose.yml itself decides, and what is not for servers. */
+const DECIDED = [
+  'SLOWWAVE_HOST',
+  'SLOWWAVE_PORT',
+  'SLOWWAVE_DATA_DIR',
+  'SLOWWAVE_API_KEY',
+  'SLOWWAVE_URL',
+  'REDIS_URL',
+  'QDRANT_URL',
+  'DATABASE_URL',
+];
+
+/** The settings that docker-compose.yml hands on from the host to the containers; an empty one counts as not set. */
+const composeEnvironment = (): string =>
+  SETTINGS.filter(({ name }) => !DECIDED.includes(name))
+    .map(({ name }) => `  ${name}: \${${name}:-}`)
+    .join('\n');
 
 test('.env.example has every setting with its default', async () => {
   await expect(envExample()).toMatchFileSnapshot(pathOf('.env.example'));

@@ -326,37 +326,5 @@ export const ERASING: readonly Erasing[] = [
   erasingByNumber('scopes', 'id'),
 ];
 
-/** Tables of the ledger whose rows an erasure does not delete: they say nothing of an owner, or forget it. */
-export const KEPT = [
-  // The object goes first: see engine/src/erasure/erase.ts.
-  'segments',
-  'meta',
-  'embedders',
-  'bulk_jobs',
-  'settings',
-  'ceilings',
-  'tenant_copies',
-  'tenant_shares',
-  'economies',
-  'counters',
-  'usage_days',
-  'usage_kinds',
-  'use_medians',
-  'erasures',
-  'away',
-  'closed_slots',
-  'replays',
-  'suites',
-  'suite_assessments',
-  'canaries',
-  'api_keys',
-  'links',
-  'webhooks',
-  'topics',
-  'trail',
-  'trail_posts',
-  'stripped',
-] as const;
-
 /** No caller can choose such an id: it begins with a control character. It is unique, like the erasure. */
 export const cutOffOwner = (erasureId: string): string => `\u0001${erasureId}`;

@@ -15,6 +15,7 @@ import type {
 } from '@slowwave/engine';
 import { nightNotice } from '@slowwave/engine/storing';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
+import { holding } from './held.ts';
 import type { LaneRow } from './lane-life.ts';
 import { isStanding, LANE_NUMBER, type Listing, laneOfUser, newestFirst } from './page.ts';
 import { openHeld } from './reviews.ts';
@@ -33,16 +34,21 @@ import {
   together,
   write,
 } from './script.ts';
-import { keeping, keepingPlan, newestPlan } from './thoughts.ts';
+import { keepingPlan, newestPlan } from './thoughts.ts';
 import { lockLane, requireLane } from './turn.ts';
-import { settle } from './usage.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
+
+const sleeping = holding(
+  'sleeps',
+  `SELECT 1 AS found FROM sleeps s JOIN nights n ON n.consolidation_id = s.held AND n.state = 'thinking'
+  JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL
+  WHERE s.lane = @lane AND s.held = @consolidationId AND s.epoch = @epoch`,
+);
 
 export const nightStore = storeOf<NightStore>('nights', {
   due: read((tenant, { quietSince, now, limit }) =>
     allAs(({ id }: { id: LaneId }) => id, SELECT_DUE, { tenant, quietSince, now, limit }),
   ),
-  /** Whatever changes a night holds the lock of its lane. */
   claim: write(function* (id, { id: fresh, now, holdMs }) {
     const lane = yield* lockLane(id);
     if (lane === null || lane.erasure !== null || lane.state !== 'idle') return { kind: 'none' };
@@ -56,8 +62,7 @@ export const nightStore = storeOf<NightStore>('nights', {
     if (sleep !== null && sleep.not_before > now) return { kind: 'later', at: sleep.not_before };
     const consolidationId = open?.consolidation_id ?? fresh;
     if (open === null) yield* begin(lane, { id: fresh, now });
-    const epoch = (sleep?.epoch ?? 0) + 1;
-    yield* run(HOLD, { lane: id, epoch, held: consolidationId, until: now + holdMs });
+    const epoch = yield* sleeping.hold(id, { held: consolidationId, until: now + holdMs }, sleep);
     const night: Night = {
       ...{ tenant: lane.tenant, lane: id, owner: ownerFrom(lane), scope: scopeOf(lane), consolidationId, epoch },
       ...{ attempts: open?.attempts ?? 0, claimedAt: now, seen: JSON.parse(sleep?.seen ?? '[]') },
@@ -65,24 +70,17 @@ export const nightStore = storeOf<NightStore>('nights', {
     };
     return { kind: 'claimed', night };
   }),
-  holds: lookup(holdsNight),
-  storeAnswer: write(function* (night, answer, call = null) {
-    if (!(yield* keepsNight(night))) {
-      if (call !== null) yield* settle(call);
-      return { kind: 'fenced' };
-    }
-    yield* inOne(...keeping(night, answer, call));
-    return { kind: 'stored' };
-  }),
+  holds: lookup(sleeping.holds),
+  storeAnswer: write(sleeping.storeAnswer),
   storePlan: write(function* (night, plan) {
-    if (!(yield* keepsNight(night))) return { kind: 'fenced' };
+    if (!(yield* sleeping.keeps(night))) return { kind: 'fenced' };
     const { consolidationId: id } = night;
     yield* inOne(keepingPlan(id, plan), run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id }));
     return { kind: 'stored' };
   }),
   end: write(end),
   fail: write(function* (night, { failure, retryAt }) {
-    if (!(yield* keepsNight(night))) return { kind: 'fenced' };
+    if (!(yield* sleeping.keeps(night))) return { kind: 'fenced' };
     const { consolidationId: id, lane, claimedAt: now } = night;
     yield* run(FAIL, { id, failure: JSON.stringify(failure) });
     if (retryAt === null) {
@@ -97,7 +95,7 @@ export const nightStore = storeOf<NightStore>('nights', {
     return { kind: 'noted' };
   }),
   release: write(function* (night, notBefore) {
-    if (yield* keepsNight(night)) yield* run(FREE, { lane: night.lane, notBefore });
+    if (yield* sleeping.keeps(night)) yield* run(FREE, { lane: night.lane, notBefore });
   }),
   decide: write(function* (tenant, id, decision) {
     const found = yield* first<{ lane: LaneId }>(
@@ -150,7 +148,7 @@ function scopeOf(lane: OwnerColumns): Scope {
 
 function* end(night: Night, { seen, nextAt, now, outcome }: NightEnd): Script<NightEnded> {
   const row = yield* lockLane(night.lane);
-  if (row === null || !(yield* holdsNight(night))) return { kind: 'fenced' };
+  if (row === null || !(yield* sleeping.holds(night))) return { kind: 'fenced' };
   const { consolidationId: id, lane } = night;
   if (outcome.kind === 'applies') {
     if (!(yield* carryOut(night, { row, changed: outcome, now }))) return { kind: 'conflict' };
@@ -212,17 +210,6 @@ function* notify(
   news: Parameters<typeof nightNotice>[1],
 ): Script<void> {
   yield* noteDeliveries(yield* activeWebhooks(night.tenant), [nightNotice(night, news)]);
-}
-
-/** Whether a night still has its lane: nobody claimed it since. */
-function* holdsNight({ lane, consolidationId, epoch }: Night): Script<boolean> {
-  return (yield* first(SELECT_HELD, { lane, consolidationId, epoch })) !== null;
-}
-
-/** The same, and nobody claims it before the transaction ends. */
-function* keepsNight(night: Night): Script<boolean> {
-  yield* lockLane(night.lane);
-  return yield* holdsNight(night);
 }
 
 interface SleepRow {
@@ -296,15 +283,6 @@ const SELECT_DUE = `
 const SELECT_OPEN = `
   SELECT n.consolidation_id, n.state, c.attempts FROM nights n JOIN consolidations c ON c.id = n.consolidation_id
   WHERE n.lane = @id AND n.state IN ('thinking', 'waiting') LIMIT 1`;
-
-const SELECT_HELD = `
-  SELECT 1 AS found FROM sleeps s JOIN nights n ON n.consolidation_id = s.held AND n.state = 'thinking'
-  JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL
-  WHERE s.lane = @lane AND s.held = @consolidationId AND s.epoch = @epoch`;
-
-const HOLD = `
-  INSERT INTO sleeps (lane, epoch, held, held_until) VALUES (@lane, @epoch, @held, @until)
-  ON CONFLICT (lane) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, held_until = excluded.held_until`;
 
 const FREE = 'UPDATE sleeps SET held = NULL, held_until = 0, not_before = @notBefore WHERE lane = @lane';
 

@@ -1,4 +1,4 @@
 export { MIGRATIONS, SCHEMA as SCHEMA_NAME } from './ledger/migrate.ts';
 export { openPostgresLedger } from './ledger/open.ts';
-export { openPool, placeOf } from './pool.ts';
+export { inTransaction, openPool, placeOf } from './pool.ts';
 export { openPostgresBuild, openPostgresIndex, type PostgresIndexOptions } from './search-index/open.ts';

@@ -1,6 +1,6 @@
 import type { Log } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
-import { type CustomTypesConfig, Pool } from 'pg';
+import { type CustomTypesConfig, Pool, type PoolClient } from 'pg';
 
 /** From asking for a connection to having one: making it, or waiting for one of the pool's. */
 const CONNECT_LIMIT_MS = 10_000;
@@ -67,6 +67,18 @@ export function openPool({ url, schema, durable = true, max, log, types, setting
   // One that breaks in use fails its next statement; without a listener it would end the process before.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+/** All that is done with a connection, or nothing of it. */
+export async function inTransaction(client: PoolClient, work: () => Promise<unknown>): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await work();
+    await client.query('COMMIT');
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
+    throw error;
+  }
 }
 
 /** The server and database of a URL, without user, password and settings. */

@@ -5,7 +5,7 @@ import { asEngineError } from '../errors.ts';
 import { hasConclusions } from '../memories/conclusions.ts';
 import { idListsOf, lastSaidAt } from '../memories/evolve.ts';
 import { type Asking, promptUse } from '../models/ask.ts';
-import { afford, costOf, usesOf } from '../models/limits.ts';
+import { afford, costOf, usageOf, usesOf } from '../models/limits.ts';
 import { CHOOSE_SLOTS, FIND_PATTERNS, JUDGE_NEIGHBOURS } from '../models/prompts/night.ts';
 import { plannedModels } from '../models/steps.ts';
 import type { Candidate, NightPlan, Operation, Plan, PromptUse, Remark } from '../plan.ts';
@@ -149,12 +149,7 @@ async function draftOf(deps: EngineDeps, { planning, drafts, lives, remarks, not
     events: drafts.flatMap(({ events }) => events),
     prompts: models.length === 0 ? [] : [promptUse(deps, JUDGE_NEIGHBOURS), ...otherPrompts(deps, terms)],
     models: plannedModels(deps, terms.rules),
-    usage: {
-      calls: models.reduce((sum, use) => sum + use.calls, 0),
-      promptTokens: models.reduce((sum, use) => sum + use.promptTokens, 0),
-      completionTokens: models.reduce((sum, use) => sum + use.completionTokens, 0),
-      models,
-    },
+    usage: usageOf(models),
     cost: costOf(models),
     timings: {},
     night: { acts: drafts.map(({ act }) => act), ...notes },

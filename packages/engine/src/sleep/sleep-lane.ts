@@ -1,5 +1,5 @@
 import type { EngineDeps } from '../deps.ts';
-import { asEngineError, EngineError, FencedError, retryDelay } from '../errors.ts';
+import { asEngineError, EngineError, FencedError } from '../errors.ts';
 import { ownerBitsOf, ownerHashOf, spaceIn } from '../ids.ts';
 import { idListsOf } from '../memories/evolve.ts';
 import { EXPLICIT_SEQ } from '../memories/write.ts';
@@ -13,7 +13,7 @@ import type { Cancellation } from '../ports/tools.ts';
 import { memoriesOf } from '../retention/retain.ts';
 import type { SleepSettings, TenantSettings } from '../settings.ts';
 import { zoneClock } from '../text/dates.ts';
-import { failureOf } from '../views/views.ts';
+import { endOfTry, failTry, fencedBy, SILENCES } from '../turns/apart.ts';
 import type { LaneId, Memory, MemoryEvent, Millis, Owner } from '../words.ts';
 import { type Live, liveOf } from './drafts.ts';
 import { planNight, type Sleeping } from './plan-night.ts';
@@ -28,8 +28,6 @@ interface SleepDeps extends EngineDeps {
   readonly takeOverMs: Millis;
 }
 
-/** As with studies: this counts only where a worker died or lost its job. */
-const SILENCES = 2;
 /** Owners of one tenant in one pass of the sweep: those of others come in between. */
 const OWNERS_PER_TENANT = 20;
 const HOUR_MS = 3_600_000;
@@ -100,20 +98,15 @@ async function ended(
   night: Night,
   { error, cancel }: { readonly error: EngineError; readonly cancel: Cancellation },
 ): Promise<Millis | null> {
-  const { ledger, tools } = deps;
-  const known = cancel.aborted && cancel.reason instanceof EngineError ? cancel.reason : error;
-  const isStopped = cancel.aborted && !(cancel.reason instanceof EngineError);
-  if (isStopped || !known.countsAsTry) {
-    const at = tools.now() + (isStopped ? 0 : (known.retryAfterMs ?? OVERTAKEN_PAUSE_MS));
-    await ledger.nights.release(night, at);
+  const store = deps.ledger.nights;
+  const known = endOfTry(error, cancel);
+  if (known?.countsAsTry !== true) {
+    const at = deps.tools.now() + (known === null ? 0 : (known.retryAfterMs ?? OVERTAKEN_PAUSE_MS));
+    await store.release(night, at);
     deps.slept('given_back');
     return at;
   }
-  const now = tools.now();
-  const left = known.retryable && night.attempts + 1 < deps.settings.maxAttempts;
-  const retryAt = left ? now + retryDelay(deps, night.attempts, known) : null;
-  const { kind } = await ledger.nights.fail(night, { failure: failureOf(known, now), retryAt });
-  const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'failed';
+  const { outcome, retryAt } = await failTry(deps, { store, work: night, over: 'failed' } as const, known);
   deps.log.warn({ ...fieldsOf(night), code: known.code, error: known.message, outcome }, 'a night failed');
   deps.slept(outcome);
   return retryAt;
@@ -121,7 +114,7 @@ async function ended(
 
 /** A night from memories to what becomes of them. What was answered or planned before a crash is taken from the ledger. */
 async function sleep(given: SleepDeps, { night, terms }: Sleeping, cancel: Cancellation): Promise<NightOutcome> {
-  const deps = forStep(asleep(given, night), 'decide', terms.rules);
+  const deps = forStep(fencedBy(given, given.ledger.nights, night), 'decide', terms.rules);
   const asking = { deps, turn: turnOf(night), cancel };
   await learnOver(deps, { night, rules: terms.rules });
   let plan = night.plan ?? (await think({ night, terms, round: 1 }));
@@ -199,24 +192,6 @@ const turnOf = ({ claimedAt, ...night }: Night): Turn => ({
   purpose: 'sleep',
   settings: { mode: 'decide', instructions: null, includes: null, excludes: null, expiresAt: null },
 });
-
-/** Answers are fenced by the night; its calls are no part of a turn's trace. */
-function asleep<D extends EngineDeps>(deps: D, night: Night): D {
-  const { ledger, meter } = deps;
-  const thoughts: EngineDeps['ledger']['thoughts'] = {
-    ...ledger.thoughts,
-    lastLook: async (_turn, { rooms }, call) => {
-      const holds = await ledger.nights.holds(night);
-      return { holds, answer: null, isNoted: holds && (await ledger.usage.note(call, rooms)) };
-    },
-    storeAnswer: (_turn, answer, call) => ledger.nights.storeAnswer(night, answer, call),
-  };
-  return {
-    ...deps,
-    ledger: { ...ledger, thoughts },
-    meter: { ...meter, call: (_turn: unknown, call: Parameters<typeof meter.call>[1]) => meter.call(null, call) },
-  };
-}
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;

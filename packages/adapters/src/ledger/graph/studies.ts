@@ -6,7 +6,6 @@ import type {
   Millis,
   ParkedStudy,
   Statement,
-  Study,
   StudyState,
   TenantId,
   Undo,
@@ -14,6 +13,7 @@ import type {
 } from '@slowwave/engine';
 import { endsOf, normaliseText, ofNoSpace, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
 import { standAgain } from '../forgetting.ts';
+import { holding } from '../held.ts';
 import { foldThoughts } from '../kept-thoughts.ts';
 import { laneIdOf } from '../page.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from '../rows/columns.ts';
@@ -24,7 +24,6 @@ import {
   few,
   first,
   idsOf,
-  inOne,
   insert,
   lookup,
   read,
@@ -34,9 +33,7 @@ import {
   together,
   write,
 } from '../script.ts';
-import { keeping } from '../thoughts.ts';
 import { lockLane } from '../turn.ts';
-import { settle } from '../usage.ts';
 import { type Folding, refold } from './refold.ts';
 import { SELECT_SELF, type StatementRow, statementFrom } from './rows.ts';
 
@@ -45,8 +42,19 @@ export type StudyStore = Pick<
   'claim' | 'holds' | 'storeAnswer' | 'apply' | 'fail' | 'release' | 'due' | 'study' | 'request' | 'parked' | 'counts'
 >;
 
+/** Studies that wait to be made: not while their consolidation is undone. */
+const waiting = (indexed = ''): string => `
+  graph_studies s${indexed} JOIN consolidations c ON c.id = s.consolidation_id AND c.state = 'applied'
+  JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL`;
+
+const studying = holding(
+  'graph_turns',
+  `SELECT 1 AS found FROM ${waiting()} JOIN graph_turns t ON t.lane = s.lane
+  WHERE s.consolidation_id = @consolidationId AND s.lane = @lane AND s.state = 'pending'
+    AND t.epoch = @epoch AND t.held = s.consolidation_id`,
+);
+
 export const studyStore = storeOf<StudyStore>('graph', {
-  /** Whatever changes a study holds the lock of its lane. */
   claim: write(function* (lane, { now, holdMs }) {
     const row = yield* lockLane(lane);
     const next = yield* first<NextRow>(SELECT_NEXT, { lane });
@@ -56,23 +64,14 @@ export const studyStore = storeOf<StudyStore>('graph', {
     if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
     if (next.not_before > now) return { kind: 'later', at: next.not_before };
     const { tenant, consolidation_id: consolidationId, attempts } = next;
-    const epoch = (turn?.epoch ?? 0) + 1;
-    yield* run(HOLD, { lane, epoch, held: consolidationId, until: now + holdMs });
+    const epoch = yield* studying.hold(lane, { held: consolidationId, until: now + holdMs }, turn);
     const [owner, scope] = [ownerFrom(next), scopeFrom(next)];
     return { kind: 'claimed', study: { tenant, lane, owner, scope, consolidationId, epoch, attempts } };
   }),
-  holds: lookup(holdsStudy),
-  /** Keeps the answer of a study among those of its consolidation. */
-  storeAnswer: write(function* (study, answer, call = null) {
-    if (!(yield* keepsStudy(study))) {
-      if (call !== null) yield* settle(call);
-      return { kind: 'fenced' };
-    }
-    yield* inOne(...keeping(study, answer, call));
-    return { kind: 'stored' };
-  }),
+  holds: lookup(studying.holds),
+  storeAnswer: write(studying.storeAnswer),
   apply: write(function* (study, plan, now) {
-    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+    if (!(yield* studying.keeps(study))) return { kind: 'fenced' };
     const { tenant, lane, consolidationId } = study;
     yield* changeGraph({ tenant, lane, now }, plan);
     yield* standAgain({ tenant, lane, now }, [consolidationId]);
@@ -92,7 +91,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     return { kind: 'applied' };
   }),
   fail: write(function* (study, { failure, retryAt }) {
-    if (!(yield* keepsStudy(study))) return { kind: 'fenced' };
+    if (!(yield* studying.keeps(study))) return { kind: 'fenced' };
     const state: StudyState = retryAt === null ? 'parked' : 'pending';
     const { consolidationId, lane } = study;
     const columns = { state, failure: JSON.stringify(failure), retryAt: retryAt ?? failure.at };
@@ -100,7 +99,7 @@ export const studyStore = storeOf<StudyStore>('graph', {
     return { kind: 'noted' };
   }),
   release: write(function* (study, notBefore) {
-    if (!(yield* keepsStudy(study))) return;
+    if (!(yield* studying.keeps(study))) return;
     const { consolidationId, lane } = study;
     const putOff = 'UPDATE graph_studies SET not_before = @notBefore WHERE consolidation_id = @consolidationId';
     yield* together(run(putOff, { consolidationId, notBefore }), run(FREE, { lane }));
@@ -134,17 +133,6 @@ export const studyStore = storeOf<StudyStore>('graph', {
 /** The study that an applied consolidation asks for. */
 export function* openStudy(of: { tenant: TenantId; lane: LaneId; id: string; now: Millis }): Script<void> {
   yield* run(INSERT_STUDY, of);
-}
-
-/** Whether a study still has its lane: nobody claimed it since, and its consolidation counts. */
-function* holdsStudy({ lane, consolidationId, epoch }: Study): Script<boolean> {
-  return (yield* first(SELECT_HELD, { lane, consolidationId, epoch })) !== null;
-}
-
-/** The same, and nobody claims it before the transaction ends. */
-function* keepsStudy(study: Study): Script<boolean> {
-  yield* lockLane(study.lane);
-  return yield* holdsStudy(study);
 }
 
 const parsed = <T>(json: string | null): T | null => (json === null ? null : JSON.parse(json));
@@ -187,11 +175,6 @@ interface StudyRow {
   readonly applied_at: number | null;
 }
 
-/** Studies that wait to be made: not while their consolidation is undone. */
-const waiting = (indexed = ''): string => `
-  graph_studies s${indexed} JOIN consolidations c ON c.id = s.consolidation_id AND c.state = 'applied'
-  JOIN lanes l ON l.id = s.lane AND l.erasure IS NULL`;
-
 const INSERT_STUDY = `
   INSERT INTO graph_studies (consolidation_id, tenant, lane, state, attempts, not_before, requested_at)
   VALUES (@id, @tenant, @lane, 'pending', 0, @now, @now) ON CONFLICT (consolidation_id) DO NOTHING`;
@@ -201,15 +184,6 @@ const SELECT_NEXT = `
     o.user_id, o.agent_id, o.run_id, o.app_id
   FROM ${waiting()} JOIN scopes o ON o.id = c.scope
   WHERE s.lane = @lane AND s.state = 'pending' ORDER BY s.seq LIMIT 1`;
-
-const SELECT_HELD = `
-  SELECT 1 AS found FROM ${waiting()} JOIN graph_turns t ON t.lane = s.lane
-  WHERE s.consolidation_id = @consolidationId AND s.lane = @lane AND s.state = 'pending'
-    AND t.epoch = @epoch AND t.held = s.consolidation_id`;
-
-const HOLD = `
-  INSERT INTO graph_turns (lane, epoch, held, held_until) VALUES (@lane, @epoch, @held, @until)
-  ON CONFLICT (lane) DO UPDATE SET epoch = excluded.epoch, held = excluded.held, held_until = excluded.held_until`;
 
 const FREE = 'UPDATE graph_turns SET held = NULL, held_until = 0 WHERE lane = @lane';
 

@@ -1,6 +1,7 @@
 import { EngineError, type Log } from '@slowwave/engine';
 import type { PoolClient } from 'pg';
 import { ENDED, hasOwner, missingIn, newestOf, POSTGRES_SCHEMA_100, refuseForeign } from '../../ledger/schema.ts';
+import { inTransaction } from '../pool.ts';
 
 /** The PostgreSQL schema that all tables of the ledger live in. */
 export const SCHEMA = 'slowwave';
@@ -24,17 +25,12 @@ export async function migrate(
 ): Promise<void> {
   await checkServer(client, log);
   if ((await missing(client, migrations)).length === 0) return;
-  await client.query('BEGIN');
-  try {
+  await inTransaction(client, async () => {
     // A migration of a big ledger, and waiting for one, take their time.
     await client.query('SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0');
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     await applyMissing(client, newLedgerId, migrations);
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
-    throw error;
-  }
+  });
 }
 
 /** The ledger's name for ever. */

@@ -2,6 +2,7 @@ import type { IndexLane, IndexMarker, Shelf } from '@slowwave/engine';
 import { EngineError } from '@slowwave/engine/storing';
 import type { PoolClient } from 'pg';
 import { type IndexSpace, spaceText } from '../../sqlite/search-index/protocol.ts';
+import { inTransaction } from '../pool.ts';
 
 /** Goes up with every change of the tables below or of a record. There are no migrations: an index is rebuilt from the ledger. */
 const FORMAT = 4;
@@ -113,20 +114,13 @@ const MAKING_LOCK = 1_402_718_296;
  */
 export async function prepareIndex(client: PoolClient, schema: string, space: IndexSpace): Promise<void> {
   if ((await formatOf(client, schema)) === FORMAT) return;
-  await client.query('BEGIN');
-  try {
+  await inTransaction(client, async () => {
     await client.query(`SELECT pg_advisory_xact_lock(${MAKING_LOCK})`);
-    const format = await formatOf(client, schema); // again: another process may have made them meanwhile
-    if (format !== FORMAT) {
-      await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}; ${TABLES}`);
-      const state = "INSERT INTO state (format, space, edition) VALUES ($1, $2, nextval('numbers'))";
-      await client.query(state, [FORMAT, spaceText(space)]);
-    }
-    await client.query('COMMIT');
-  } catch (error) {
-    await client.query('ROLLBACK').catch(() => {}); // a lost connection has rolled back by itself
-    throw error;
-  }
+    if ((await formatOf(client, schema)) === FORMAT) return; // another process may have made them meanwhile
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE; CREATE SCHEMA ${schema}; ${TABLES}`);
+    const state = "INSERT INTO state (format, space, edition) VALUES ($1, $2, nextval('numbers'))";
+    await client.query(state, [FORMAT, spaceText(space)]);
+  });
 }
 
 /** 0: there are no tables. Whoever else made a schema of this name keeps it. */

@@ -10,10 +10,10 @@ import {
   type RawDecisions,
   type ShownRelation,
 } from '../../models/prompts/graph.ts';
-import type { Study } from '../../ports/ledger/graph.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { cosine } from '../../search/hits.ts';
 import { localIsoOf, shownIsoOf } from '../../text/dates.ts';
+import { isLastTry } from '../../turns/apart.ts';
 import type { UtcOffset } from '../../words.ts';
 import { aliasKey, likenessOf, MERGE_FROM, nameKey, PROPOSE_FROM, spelledAlike } from '../names.ts';
 import { areRelated, arityOf, isMutual, mayBeOneKind, oppositeOf } from '../relationships.ts';
@@ -55,7 +55,7 @@ export async function decide(asking: Asking, compared: Compared): Promise<Decide
   const halving = {
     ask: (doubtful: Doubtful, step: string) => decisionsOf(asking, { compared, shown, doubtful, step }),
     halve: async (doubtful: Doubtful) => halvesOf(doubtful),
-    isLast: async () => isLastOfStudy(deps, compared.study),
+    isLast: async () => isLastTry(deps, compared.study),
   };
   const answers = await inHalves(halving, { doubts, pairs: [...shown.shownPairs.values()] }, `${STEP}decide`);
   const decisions = {
@@ -409,7 +409,3 @@ const CLAIMED = 0.89;
 
 /** What the names of a study's answers begin with, among those of its consolidation. */
 export const STEP = 'graph:';
-
-/** Whether a study is parked if this try of it fails as well. */
-export const isLastOfStudy = ({ settings }: Pick<EngineDeps, 'settings'>, { attempts }: Study): boolean =>
-  attempts + 1 >= settings.maxAttempts;

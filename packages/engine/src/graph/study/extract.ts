@@ -32,11 +32,12 @@ import type { Consolidation } from '../../ports/ledger/thoughts.ts';
 import { type Cancellation, inSlices, type Sliced } from '../../ports/tools.ts';
 import { millisOf } from '../../text/dates.ts';
 import { normaliseText } from '../../text/normalise.ts';
+import { isLastTry } from '../../turns/apart.ts';
 import type { BatchSettings } from '../../words.ts';
 import { isInflectedIn, isNamedIn, isSelfName, nameKey, nameOf, SELF_NAME } from '../names.ts';
 import { arityOf, kindOf, relationshipOf } from '../relationships.ts';
 import type { Entity } from '../words.ts';
-import { isLastOfStudy, STEP } from './decide.ts';
+import { STEP } from './decide.ts';
 import type { Admitted, Claim, Mention, Read } from './study-lane.ts';
 
 /** Finds entities and relations: one call, or one for each part of a window that is too long for one; none where nothing was said. */
@@ -56,7 +57,7 @@ export async function extractGraph(deps: EngineDeps, read: Read, cancel: Cancell
       return { raw, shown: new Map(messages.map((message, n) => [`m${n}`, message])) };
     },
     halve: halvingParts(deps),
-    isLast: async () => isLastOfStudy(deps, read.study),
+    isLast: async () => isLastTry(deps, read.study),
   };
   const found: FoundGraph[] = [];
   const parts = await inSlices(deps.tools, cutIntoParts(spoken, partLimits(deps)));

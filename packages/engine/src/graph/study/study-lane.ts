@@ -1,7 +1,7 @@
 import { variantAsItWas } from '../../canaries/variant.ts';
 import type { GatheredTurn } from '../../consolidation/consolidate.ts';
 import type { EngineDeps } from '../../deps.ts';
-import { asEngineError, EngineError, FencedError, retryDelay } from '../../errors.ts';
+import { asEngineError, type EngineError, FencedError, retryDelay } from '../../errors.ts';
 import type { Spoken } from '../../messages/messages.ts';
 import { isDoubtful, modelsAway } from '../../models/away.ts';
 import { afford } from '../../models/limits.ts';
@@ -13,19 +13,14 @@ import type { FollowUps, StudyHandler } from '../../ports/schedule.ts';
 import type { Cancellation } from '../../ports/tools.ts';
 import { depsInSpace } from '../../replays/in-space.ts';
 import { economised } from '../../suites/gate.ts';
-import { failureOf } from '../../views/views.ts';
+import { endOfTry, failTry, fencedBy, isLastTry, SILENCES } from '../../turns/apart.ts';
 import type { LaneId, Millis, SaidAt } from '../../words.ts';
 import { projectGraphNow } from '../project.ts';
 import type { Entity, EntityKind, GraphPlan, KeptRelation } from '../words.ts';
-import { compare, decide, isLastOfStudy, link } from './decide.ts';
+import { compare, decide, link } from './decide.ts';
 import { conclude, draft } from './draft.ts';
 import { extractGraph, read, turnOf } from './extract.ts';
 
-/**
- * For how many of the times a worker may be silent a claimed study is held against others. One lane has one job, so that this
- * counts only where a worker died or lost its job: then another one goes on after it, and who was there before is fenced.
- */
-const SILENCES = 2;
 /** What waits without losing tries does not ask again after the first, shortest pause. */
 const SOME_ATTEMPTS = 3;
 /** Lanes that are looked at in one pass of the sweep; the oldest come first. */
@@ -113,8 +108,7 @@ async function doubtOf(
   claimed: Study,
   { failure, cancel }: Failed,
 ): Promise<'none' | 'there' | 'away'> {
-  const isLast = claimed.attempts + 1 >= deps.settings.maxAttempts;
-  if (!isLast || cancel.aborted || !isDoubtful(failure)) return 'none';
+  if (!isLastTry(deps, claimed) || cancel.aborted || !isDoubtful(failure)) return 'none';
   return (await isAway(deps, claimed, cancel)) ? 'away' : 'there';
 }
 
@@ -134,10 +128,8 @@ interface Ended extends Failed {
 
 /** A stop, models that are away and what only comes too early cost no try; a study that had all its time has failed. */
 async function ended(deps: StudyDeps, claimed: Study, { failure, cancel, away }: Ended): Promise<Millis> {
-  const { reason } = cancel;
-  if (cancel.aborted && !(reason instanceof EngineError))
-    return giveBack(deps, claimed, { waitMs: 0, outcome: 'given_back' });
-  const known = cancel.aborted && reason instanceof EngineError ? reason : failure;
+  const known = endOfTry(failure, cancel);
+  if (known === null) return giveBack(deps, claimed, { waitMs: 0, outcome: 'given_back' });
   if (known.countsAsTry && !away) return failed(deps, claimed, known);
   const { code, message, retryAfterMs } = known;
   deps.log.info({ ...fieldsOf(claimed), code, error: message }, 'a study is waiting');
@@ -159,14 +151,11 @@ async function giveBack(
 /** One try more, or none: what is parked keeps its failure, and the lane goes on with the next. */
 async function failed(deps: StudyDeps, claimed: Study, error: EngineError): Promise<Millis> {
   const { code, message } = error;
-  const now = deps.tools.now();
-  const left = error.retryable && !isLastOfStudy(deps, claimed);
-  const retryAt = left ? now + retryDelay(deps, claimed.attempts, error) : null;
-  const { kind } = await deps.ledger.graph.fail(claimed, { failure: failureOf(error, now), retryAt });
-  const outcome = kind === 'fenced' ? 'fenced' : left ? 'retry' : 'parked';
+  const failing = { store: deps.ledger.graph, work: claimed, over: 'parked' } as const;
+  const { outcome, retryAt } = await failTry(deps, failing, error);
   deps.log.warn({ ...fieldsOf(claimed), code, error: message, outcome }, 'an attempt to study failed');
   deps.studied(outcome);
-  return retryAt ?? now;
+  return retryAt ?? deps.tools.now();
 }
 
 /**
@@ -179,7 +168,7 @@ async function study(outer: EngineDeps, claimed: Study, cancel: Cancellation): P
   const { tenant, lane } = claimed;
   const { rung } = await afford(given, { tenant, account: { lane }, terms, isExtra: true });
   const rules = await economised(given, { tenant, rung }, terms.rules);
-  const deps = studying(forStep(given, 'graph', rules), claimed);
+  const deps = fencedBy(forStep(given, 'graph', rules), given.ledger.graph, claimed);
   const found = await read(deps, claimed, cancel);
   const admitted = await extractGraph(deps, found, cancel);
   const linked = await link(deps, admitted, cancel);
@@ -199,29 +188,11 @@ const asItsConsolidation = async (deps: EngineDeps, claimed: Study): Promise<Eng
 
 /** Whether a study failed only because the models are away: asked before its last try is counted. */
 async function isAway(outer: EngineDeps, claimed: Study, cancel: Cancellation): Promise<boolean> {
-  const deps = studying(await asItsConsolidation(outer, claimed), claimed);
+  const deps = fencedBy(await asItsConsolidation(outer, claimed), outer.ledger.graph, claimed);
   return modelsAway(deps, { turn: await turnOf(deps, claimed), steps: ['graph'] }, cancel);
 }
 
 const LATER = 'a study was applied but is not in the index yet; the sweep will write it';
-
-/** Answers are fenced by the study, not by the turn that is over; its calls are no part of that turn's trace. */
-function studying(deps: EngineDeps, claimed: Study): EngineDeps {
-  const { ledger, meter } = deps;
-  const thoughts: EngineDeps['ledger']['thoughts'] = {
-    ...ledger.thoughts,
-    lastLook: async (_turn, { rooms }, call) => {
-      const holds = await ledger.graph.holds(claimed);
-      return { holds, answer: null, isNoted: holds && (await ledger.usage.note(call, rooms)) };
-    },
-    storeAnswer: (_turn, answer, call) => ledger.graph.storeAnswer(claimed, answer, call),
-  };
-  return {
-    ...deps,
-    ledger: { ...ledger, thoughts },
-    meter: { ...meter, call: (_turn, call) => meter.call(null, call) },
-  };
-}
 
 /** The value each step of a study hands to the next. Every step adds to what it was given and calls no earlier one. */
 export interface Read {

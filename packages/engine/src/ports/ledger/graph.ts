@@ -3,8 +3,7 @@ import type { Entity, GraphPlan, KeptRelation, NewEntity, Statement } from '../.
 import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../words.ts';
 import type { Fenced } from './lanes.ts';
 import type { Page, Paged } from './ledger.ts';
-import type { StoredAnswer } from './thoughts.ts';
-import type { SettledCall } from './usage.ts';
+import type { Held, HeldStore } from './thoughts.ts';
 
 /**
  * A study's life: pending (stored with the apply of its consolidation, in the same transaction) → applied, or parked when
@@ -13,18 +12,8 @@ import type { SettledCall } from './usage.ts';
  */
 export type StudyState = 'pending' | 'applied' | 'parked';
 
-/** One claimed study. Its fence goes with every write. */
-export interface Study {
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly owner: Owner;
-  readonly scope: Scope;
-  readonly consolidationId: string;
-  /** Of the lane's graph, apart from that of its consolidations. */
-  readonly epoch: number;
-  /** Failed tries so far. */
-  readonly attempts: number;
-}
+/** One claimed study. Its epoch is of the lane's graph; with null for the next try it is parked. */
+export type Study = Held;
 
 /** A study as it is shown. */
 export interface StudyView {
@@ -78,23 +67,11 @@ export interface ProjectedItem {
 }
 
 /** The graph of an owner: statements, and what follows from them. Every write folds what it touches in its own transaction. */
-export interface GraphStore {
+export interface GraphStore extends HeldStore<Study> {
   /** The lane's first pending study whose consolidation counts. Held for `holdMs` against others; a later claim fences it. */
   claim(lane: LaneId, how: { now: Millis; holdMs: number }): Promise<StudyClaim>;
-  /** Whether no later claim has taken the study: then what it stores now is kept. */
-  holds(study: Study): Promise<boolean>;
-  /** Stores the answer among those of the consolidation, once. The call that brought it is settled in any case. */
-  storeAnswer(
-    study: Study,
-    answer: StoredAnswer,
-    call?: SettledCall | null,
-  ): Promise<{ readonly kind: 'stored' } | Fenced>;
   /** The plan with all it changes, applied, and the lane given free: one transaction. */
   apply(study: Study, plan: GraphPlan, now: Millis): Promise<{ readonly kind: 'applied' } | Fenced>;
-  /** One try more, at `retryAt`, or parked with null; the lane is given free. */
-  fail(study: Study, how: { failure: Failure; retryAt: Millis | null }): Promise<{ readonly kind: 'noted' } | Fenced>;
-  /** Given back unharmed: no try is counted. */
-  release(study: Study, notBefore: Millis): Promise<void>;
   /** Lanes with a study that may be claimed, oldest first. */
   due(now: Millis, limit: number): Promise<readonly LaneId[]>;
   study(tenant: TenantId, consolidationId: string): Promise<StudyView | null>;

@@ -3,8 +3,7 @@ import type { Failure, LaneId, Millis, Owner, Scope, TenantId } from '../../word
 import type { Fenced } from './lanes.ts';
 import type { Page, Paged } from './ledger.ts';
 import type { MemoryChange, Tombstone } from './memories.ts';
-import type { StoredAnswer } from './thoughts.ts';
-import type { SettledCall } from './usage.ts';
+import type { Held, HeldStore, Stored } from './thoughts.ts';
 
 /**
  * A night's life: thinking from its claim on, until it ends once and for ever as
@@ -20,18 +19,8 @@ export type NightState = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'sta
 /** Why a plan waits: the tenant previews nights, or it would change too many of the owner's memories. */
 export type NightWaits = 'preview' | 'share';
 
-/** One claimed night. Its fence goes with every write. */
-export interface Night {
-  readonly tenant: TenantId;
-  readonly lane: LaneId;
-  readonly owner: Owner;
-  /** Of the owner alone. */
-  readonly scope: Scope;
-  readonly consolidationId: string;
-  /** Of the lane's nights, apart from that of its turns. */
-  readonly epoch: number;
-  /** Failed tries so far. */
-  readonly attempts: number;
+/** One claimed night. Its scope is of the owner alone. */
+export interface Night extends Held {
   readonly claimedAt: Millis;
   /** What earlier nights have judged, by hash: that is not judged again. */
   readonly seen: readonly string[];
@@ -96,26 +85,15 @@ export interface NightRecord {
   readonly endedAt: Millis | null;
 }
 
-export interface NightStore {
+export interface NightStore extends HeldStore<Night> {
   /** Lanes of a tenant with news since their last night, quiet since a moment, that no night waits in; longest quiet first. */
   due(tenant: TenantId, how: { quietSince: Millis; now: Millis; limit: number }): Promise<readonly LaneId[]>;
   /** Begins a night under `id`, or goes on with the one that was begun. Held for `holdMs` against others; a later claim fences it. */
   claim(lane: LaneId, how: { id: string; now: Millis; holdMs: number }): Promise<NightClaim>;
-  holds(night: Night): Promise<boolean>;
-  /** Stores the answer among those of its consolidation, once. The call that brought it is settled in any case. */
-  storeAnswer(
-    night: Night,
-    answer: StoredAnswer,
-    call?: SettledCall | null,
-  ): Promise<{ readonly kind: 'stored' } | Fenced>;
   /** Before anything changes. */
-  storePlan(night: Night, plan: Plan): Promise<{ readonly kind: 'stored' } | Fenced>;
+  storePlan(night: Night, plan: Plan): Promise<Stored>;
   /** All that follows from it in one transaction, and the lane is given free. */
   end(night: Night, end: NightEnd): Promise<NightEnded>;
-  /** One try more at `retryAt`, or none with null; the lane is given free. */
-  fail(night: Night, how: { failure: Failure; retryAt: Millis | null }): Promise<{ readonly kind: 'noted' } | Fenced>;
-  /** Given back unharmed: no try is counted. */
-  release(night: Night, notBefore: Millis): Promise<void>;
   /** Ends one that waits, and changes memories with it where it is applied: both or nothing. */
   decide(
     tenant: TenantId,

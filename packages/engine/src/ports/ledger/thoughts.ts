@@ -1,5 +1,5 @@
 import type { Plan } from '../../plan.ts';
-import type { Failure, JsonObject, LaneId, Message, Millis, Scope, TenantId, Trust } from '../../words.ts';
+import type { Failure, JsonObject, LaneId, Message, Millis, Owner, Scope, TenantId, Trust } from '../../words.ts';
 import type { ChatCall, TokenUse } from '../models.ts';
 import type { Nudge } from '../schedule.ts';
 import type { Fenced, Turn } from './lanes.ts';
@@ -46,6 +46,31 @@ export interface StoredAnswer {
 }
 
 export type Stored = { readonly kind: 'stored' } | Fenced;
+
+/** Claimed work on a lane apart from its turns: a study, or a night. Its fence goes with every write. */
+export interface Held {
+  readonly tenant: TenantId;
+  readonly lane: LaneId;
+  readonly owner: Owner;
+  readonly scope: Scope;
+  readonly consolidationId: string;
+  /** Of the lane's work of this kind, apart from that of its turns. */
+  readonly epoch: number;
+  /** Failed tries so far. */
+  readonly attempts: number;
+}
+
+/** What all such work needs. */
+export interface HeldStore<Work extends Held> {
+  /** Whether no later claim has taken the work: then what it stores now is kept. */
+  holds(work: Work): Promise<boolean>;
+  /** Stores the answer among those of its consolidation, once. The call that brought it is settled in any case. */
+  storeAnswer(work: Work, answer: StoredAnswer, call?: SettledCall | null): Promise<Stored>;
+  /** One try more at `retryAt`, or none with null; the lane is given free. */
+  fail(work: Work, how: { failure: Failure; retryAt: Millis | null }): Promise<{ readonly kind: 'noted' } | Fenced>;
+  /** Given back unharmed: no try is counted. */
+  release(work: Work, notBefore: Millis): Promise<void>;
+}
 
 /** A question, and under which names of steps its answer would be stored. */
 export interface Asked {

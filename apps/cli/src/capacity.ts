@@ -1,7 +1,7 @@
 import { type CapacityPlan, capacityPlan, costOfUse, type ModelPrice, type Part } from '@slowwave/engine';
 import { type Call, countOf, type Given, OptionError } from './command.ts';
 import { UsageError } from './exit.ts';
-import { type Column, table } from './output.ts';
+import { type Columns, table } from './output.ts';
 
 export async function planCapacity({ given }: Call) {
   const model = given.text('model');
@@ -85,19 +85,15 @@ const answerOf = (
   },
 });
 
-const PARTS: readonly Column<Part>[] = [
-  { name: 'what', of: ({ name }) => name },
-  { name: 'count', of: ({ count }) => count },
-  { name: 'why', of: ({ why }) => why },
-];
+const PARTS: Columns<Part> = { what: 'name', count: 'count', why: 'why' };
 
 function textOf(plan: CapacityPlan, { model, money }: Priced): string {
   const { setup, exchangesPerSecond: load, processes, stores, disks, tokensPerMonth: tokens } = plan;
-  const sizes: readonly Column<CapacityPlan['disks'][number]>[] = [
-    { name: 'disk', of: ({ name }) => name },
-    { name: 'per month', of: ({ bytesPerMonth }) => sizeOf(bytesPerMonth) },
-    { name: 'in the end', of: ({ bytes }) => sizeOf(bytes) },
-  ];
+  const sizes: Columns<CapacityPlan['disks'][number]> = {
+    disk: 'name',
+    'per month': ({ bytesPerMonth }) => sizeOf(bytesPerMonth),
+    'in the end': ({ bytes }) => sizeOf(bytes),
+  };
   const cost = money === null ? NO_PRICE : `${amount(money)} at the price of ${model}`;
   return [
     `${setup}: ${amount(load.mean)} exchanges per second, ${amount(load.peak)} at the peak`,

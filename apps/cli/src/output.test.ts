@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { output, pairs, table } from './output.ts';
+import { type Columns, output, pairs, table } from './output.ts';
 
 const recorder = () => {
   const written: string[] = [];
@@ -7,10 +7,7 @@ const recorder = () => {
 };
 
 describe('a table', () => {
-  const columns = [
-    { name: 'user', of: (row: { user: string; count: number }) => row.user },
-    { name: 'memories', of: (row: { user: string; count: number }) => row.count },
-  ];
+  const columns: Columns<{ user: string; count: number }> = { user: 'user', memories: 'count' };
 
   test('has its columns below each other, numbers to the right, wide characters counted', () => {
     const rows = [

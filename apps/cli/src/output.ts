@@ -36,28 +36,28 @@ export function output({ stdout, stderr, json }: { stdout: Stream; stderr: Strea
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
 
-/** A column of a table: what it is called, and what it shows of a row. */
-export interface Column<Row> {
-  readonly name: string;
-  readonly of: (row: Row) => string | number | null;
-}
+type Cell = string | number | null;
+type FieldOf<Row> = { [Name in keyof Row]-?: Row[Name] extends Cell ? Name : never }[keyof Row];
+
+/** What each column of a table shows of a row, by its heading: a field, or what follows from several. */
+export type Columns<Row> = Readonly<Record<string, FieldOf<Row> | ((row: Row) => Cell)>>;
 
 const GAP = '  ';
 
 /** Rows as text in columns; numbers to the right. Every row is one line, whatever is in it. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
-  const cells = rows.map((row) => columns.map(({ of }) => of(row)));
+export function table<Row>(columns: Columns<Row>, rows: readonly Row[]): string {
+  const names = Object.keys(columns);
+  const cells = rows.map((row) =>
+    Object.values(columns).map((of) => (typeof of === 'function' ? of(row) : (row[of] as Cell))),
+  );
   const texts = cells.map((line) => line.map(oneLine));
-  const widths = columns.map(({ name }, i) => Math.max(widthOf(name), ...texts.map((line) => widthOf(line[i] ?? ''))));
+  const widths = names.map((name, i) => Math.max(widthOf(name), ...texts.map((line) => widthOf(line[i] ?? ''))));
   const lineOf = (line: readonly string[], values: readonly unknown[]): string =>
     line
       .map((text, i) => padded(text, widths[i] ?? 0, typeof values[i] === 'number'))
       .join(GAP)
       .trimEnd();
-  const head = lineOf(
-    columns.map(({ name }) => name),
-    cells[0] ?? [],
-  );
+  const head = lineOf(names, cells[0] ?? []);
   return [head, ...texts.map((line, i) => lineOf(line, cells[i] ?? []))].join('\n');
 }
 
@@ -70,7 +70,7 @@ export const MORE = '\n… and more; raise --limit to see them';
 interface ListShown<Item> {
   readonly path: string;
   readonly query: Readonly<Record<string, string | null>>;
-  readonly columns: readonly Column<Item>[];
+  readonly columns: Columns<Item>;
 }
 
 /** A list of the API up to --limit, and as a table. */
@@ -94,7 +94,7 @@ export async function listed<Item>(call: Call, { as, none, ...shown }: Listed<It
 }
 
 /** Names and values below each other. */
-export function pairs(entries: readonly (readonly [string, string | number | null])[]): string {
+export function pairs(entries: readonly (readonly [string, Cell])[]): string {
   const width = Math.max(...entries.map(([name]) => widthOf(name)));
   return entries.map(([name, value]) => `${padded(name, width, false)}${GAP}${oneLine(value)}`.trimEnd()).join('\n');
 }
@@ -103,8 +103,7 @@ export function pairs(entries: readonly (readonly [string, string | number | nul
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/gu;
 
-const oneLine = (value: string | number | null): string =>
-  value === null ? '–' : String(value).replaceAll(CONTROL, ' ');
+const oneLine = (value: Cell): string => (value === null ? '–' : String(value).replaceAll(CONTROL, ' '));
 
 function padded(text: string, width: number, right: boolean): string {
   const space = ' '.repeat(Math.max(0, width - widthOf(text)));

@@ -20,7 +20,7 @@ import {
 } from '@slowwave/engine/cells';
 import { type Call, OptionError, ownerOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { table } from '../output.ts';
+import { type Columns, table } from '../output.ts';
 import {
   type Cells,
   handOver,
@@ -58,14 +58,14 @@ function underWay({ given_up: _, ...open }: CellsView['moves']['counts'], handov
 
 type CellRow = CellsView['cells'][number];
 
-const COLUMNS = [
-  { name: 'cell', of: ({ name }: CellRow) => name },
-  { name: 'state', of: ({ state, answers }: CellRow) => (answers ? state : `${state}, does not respond`) },
-  { name: 'slots', of: ({ slots }: CellRow) => percentOf(slots) },
-  { name: 'owners', of: ({ owners }: CellRow) => owners },
-  { name: 'memories', of: ({ memories }: CellRow) => memories },
-  { name: 'url', of: ({ url }: CellRow) => url },
-];
+const COLUMNS: Columns<CellRow> = {
+  cell: 'name',
+  state: ({ state, answers }) => (answers ? state : `${state}, does not respond`),
+  slots: ({ slots }) => percentOf(slots),
+  owners: 'owners',
+  memories: 'memories',
+  url: 'url',
+};
 
 const percentOf = (slots: number): string => `${((slots / SLOTS) * 100).toFixed(1)}%`;
 

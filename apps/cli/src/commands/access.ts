@@ -13,7 +13,7 @@ import {
   TENANT,
 } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs, table } from '../output.ts';
 
 // None of these commands sets `writes`: keys do not concern the queue, so a server may use the folder meanwhile.
 
@@ -113,16 +113,16 @@ function withSecret(key: z.infer<typeof KeyWithSecret>): Outcome {
   return { value: key, text, note };
 }
 
-const COLUMNS = [
-  { name: 'key', of: ({ id }: KeyView) => id },
-  { name: 'name', of: ({ name }: KeyView) => name },
-  { name: 'scopes', of: ({ scopes }: KeyView) => scopes.join(',') },
-  { name: 'user', of: ({ user_id }: KeyView) => user_id },
-  { name: 'app', of: ({ app_id }: KeyView) => app_id },
-  { name: 'created', of: ({ created_at }: KeyView) => created_at },
-  { name: 'used', of: ({ last_used_at }: KeyView) => last_used_at },
-  { name: 'ends', of: endOf },
-];
+const COLUMNS: Columns<KeyView> = {
+  key: 'id',
+  name: 'name',
+  scopes: ({ scopes }) => scopes.join(','),
+  user: 'user_id',
+  app: 'app_id',
+  created: 'created_at',
+  used: 'last_used_at',
+  ends: endOf,
+};
 
 function endOf({ revoked_at, expires_at }: KeyView): string | null {
   if (revoked_at !== null) return `revoked ${revoked_at}`;
@@ -159,10 +159,10 @@ has them recorded. Requires a key with the scope admin.`,
   },
 };
 
-const AUDIT_COLUMNS: readonly Column<AuditEntryView>[] = [
-  { name: 'at', of: ({ at }) => at },
-  { name: 'by', of: ({ by, session }) => (session ? `${by} (signed in)` : by) },
-  { name: 'action', of: ({ action }) => action },
-  { name: 'subject', of: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`) },
-  { name: 'outcome', of: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`) },
-];
+const AUDIT_COLUMNS: Columns<AuditEntryView> = {
+  at: 'at',
+  by: ({ by, session }) => (session ? `${by} (signed in)` : by),
+  action: 'action',
+  subject: ({ subject }) => (subject === null ? '' : `${subject.kind} ${subject.id}`),
+  outcome: ({ outcome, code }) => (code === null ? outcome : `${outcome}: ${code}`),
+};

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { withQuery } from '../api.ts';
 import { type Call, type Command, momentOf, OWNER, oneOf, ownerOf, SINCE, USER } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs } from '../output.ts';
 
 type Batch = z.infer<typeof BatchList>['results'][number];
 type Consolidation = z.infer<typeof ConsolidationList>['results'][number];
@@ -29,15 +29,15 @@ export const batchesCommand: Command = {
   },
 };
 
-const COLUMNS: readonly Column<Batch>[] = [
-  { name: 'accepted', of: ({ timings }) => timings.accepted_at },
-  { name: 'batch', of: ({ id }) => id },
-  { name: 'owner', of: ownerText },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'tries', of: ({ attempts }) => attempts },
-  { name: 'messages', of: ({ messages }) => messages },
-  { name: 'error', of: ({ error }) => error?.code ?? '' },
-];
+const COLUMNS: Columns<Batch> = {
+  accepted: ({ timings }) => timings.accepted_at,
+  batch: 'id',
+  owner: ownerText,
+  state: 'state',
+  tries: 'attempts',
+  messages: 'messages',
+  error: ({ error }) => error?.code ?? '',
+};
 
 /** The owner: the first of user, agent and run that is set. */
 function ownerText({ user_id, agent_id, run_id }: Pick<Batch, 'user_id' | 'agent_id' | 'run_id'>): string {

@@ -125,8 +125,8 @@ const counts = ({ imported, known, left }: Loaded): string =>
     ...(left.length === 0 ? [] : [`${left.length} cannot be imported`]),
   ].join(', ') + (imported === 0 ? '.' : '; their memories will be searchable shortly.');
 
-const LEFT = [
-  { name: 'kind', of: ({ kind }: Loaded['left'][number]) => kind },
-  { name: 'id', of: ({ id }: Loaded['left'][number]) => id },
-  { name: 'why', of: ({ message }: Loaded['left'][number]) => message },
-];
+const LEFT = {
+  kind: ({ kind }: Loaded['left'][number]) => kind,
+  id: ({ id }: Loaded['left'][number]) => id,
+  why: ({ message }: Loaded['left'][number]) => message,
+};

@@ -3,7 +3,7 @@ import type { CanaryRehearsal, CanarySummary, CanaryView } from '@slowwave/contr
 import type { z } from 'zod';
 import { type Call, type Command, type Given, type Outcome, oneOf, pathWord, present } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs, table } from '../output.ts';
 
 export const startCanaryCommand: Command = {
   name: 'canary start',
@@ -174,26 +174,26 @@ function undoingIn({ owners, batches, used, expected, waiting }: NonNullable<Can
   ] as const;
 }
 
-const COLUMNS: readonly Column<CanarySummary>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'share', of: ({ share }) => share },
-  { name: 'changes', of: ({ changes }) => JSON.stringify(changes) },
-  { name: 'halted for', of: ({ halt }) => halt?.code ?? null },
-  { name: 'begun', of: ({ created_at }) => created_at },
-];
+const COLUMNS: Columns<CanarySummary> = {
+  id: 'id',
+  state: 'state',
+  share: 'share',
+  changes: ({ changes }) => JSON.stringify(changes),
+  'halted for': ({ halt }) => halt?.code ?? null,
+  begun: 'created_at',
+};
 
 type Figure = NonNullable<CanaryView['watched']>['figures'][number];
 
 const DIGITS = 3;
 const short = (value: number | null): number | null => (value === null ? null : Number(value.toPrecision(DIGITS)));
 
-const FIGURES: readonly Column<Figure>[] = [
-  { name: 'figure', of: ({ figure }) => figure },
-  { name: 'canary', of: ({ canary }) => short(canary) },
-  { name: 'others', of: ({ rest }) => short(rest) },
-  { name: 'difference', of: ({ difference }) => short(difference?.value ?? null) },
-  { name: 'from', of: ({ difference }) => short(difference?.low ?? null) },
-  { name: 'to', of: ({ difference }) => short(difference?.high ?? null) },
-  { name: 'verdict', of: ({ verdict }) => verdict },
-];
+const FIGURES: Columns<Figure> = {
+  figure: 'figure',
+  canary: ({ canary }) => short(canary),
+  others: ({ rest }) => short(rest),
+  difference: ({ difference }) => short(difference?.value ?? null),
+  from: ({ difference }) => short(difference?.low ?? null),
+  to: ({ difference }) => short(difference?.high ?? null),
+  verdict: 'verdict',
+};

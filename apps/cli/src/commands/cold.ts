@@ -1,7 +1,7 @@
 import type { ColdOwner } from '@slowwave/contracts';
 import { type Call, type Command, OWNER, ownerOf, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed } from '../output.ts';
+import { type Columns, LIMIT, listed } from '../output.ts';
 
 export const listColdCommand: Command = {
   name: 'cold list',
@@ -90,11 +90,11 @@ async function wakeAll(call: Call) {
   return { value: { woken }, text: `${woken} owners woke.` };
 }
 
-const COLUMNS: readonly Column<ColdOwner>[] = [
-  { name: 'owner', of: ({ kind, id }) => `${kind} ${id}` },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'since', of: ({ since }) => since },
-  { name: 'memories', of: ({ memories }) => memories },
-  { name: 'bytes', of: ({ bytes }) => bytes.toLocaleString('en') },
-  { name: 'segment', of: ({ segment }) => segment },
-];
+const COLUMNS: Columns<ColdOwner> = {
+  owner: ({ kind, id }) => `${kind} ${id}`,
+  state: 'state',
+  since: 'since',
+  memories: 'memories',
+  bytes: ({ bytes }) => bytes.toLocaleString('en'),
+  segment: 'segment',
+};

@@ -2,7 +2,7 @@ import { type NightSummary, type NightView, ReviewState, type ReviewView, type U
 import { ofTenant } from '../api.ts';
 import { type Call, type Command, momentOf, type Outcome, oneOf, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs, table } from '../output.ts';
 
 export const reviewsCommand: Command = {
   name: 'reviews',
@@ -54,14 +54,14 @@ async function decide(call: Call, body: object): Promise<Outcome> {
   };
 }
 
-const REVIEW_COLUMNS: readonly Column<ReviewView>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'event', of: ({ event }) => event },
-  { name: 'user', of: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id },
-  { name: 'before', of: ({ before }) => before },
-  { name: 'after', of: ({ after }) => after },
-  { name: 'reason', of: ({ reason }) => reason },
-];
+const REVIEW_COLUMNS: Columns<ReviewView> = {
+  id: 'id',
+  event: 'event',
+  user: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id,
+  before: 'before',
+  after: 'after',
+  reason: 'reason',
+};
 
 const STATES = ['thinking', 'waiting', 'applied', 'discarded', 'stale', 'failed'] as const;
 
@@ -129,14 +129,14 @@ function decidedBy(decision: 'apply' | 'discard'): Omit<Command, 'name' | 'summa
   };
 }
 
-const NIGHT_COLUMNS: readonly Column<NightSummary>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'user', of: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'acts', of: ({ acts }) => acts },
-  { name: 'memories', of: ({ memories }) => memories },
-  { name: 'created', of: ({ created_at }) => created_at },
-];
+const NIGHT_COLUMNS: Columns<NightSummary> = {
+  id: 'id',
+  user: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id,
+  state: 'state',
+  acts: 'acts',
+  memories: 'memories',
+  created: 'created_at',
+};
 
 function nightOutcome(night: NightView): Outcome {
   const { plan } = night;
@@ -147,22 +147,16 @@ function nightOutcome(night: NightView): Outcome {
     ['tokens', plan?.tokens ?? 0],
   ]);
   const acts = table(
-    [
-      { name: 'act', of: ({ act, asks }) => (asks ? `${act}, asks` : act) },
-      { name: 'before', of: ({ before }) => before },
-      { name: 'after', of: ({ after }) => after },
-      { name: 'because of', of: ({ evidence }) => evidence.map(({ memory }) => memory).join('; ') },
-      { name: 'reason', of: ({ reason }) => reason },
-    ],
+    {
+      act: ({ act, asks }) => (asks ? `${act}, asks` : act),
+      before: 'before',
+      after: 'after',
+      'because of': ({ evidence }) => evidence.map(({ memory }) => memory).join('; '),
+      reason: 'reason',
+    },
     plan?.acts ?? [],
   );
-  const refused = table(
-    [
-      { name: 'refused', of: ({ asked }) => asked },
-      { name: 'why', of: ({ why }) => why },
-    ],
-    plan?.refused ?? [],
-  );
+  const refused = table({ refused: 'asked', why: 'why' }, plan?.refused ?? []);
   const parts = [head, ...(plan?.acts.length ? [acts] : []), ...(plan?.refused.length ? [refused] : [])];
   return { value: night, text: parts.join('\n\n') };
 }
@@ -228,14 +222,7 @@ const dependsOn = (report: UndoReport): CommandError =>
 
 function undoText(report: UndoReport): string {
   const { undo, memories, changed, undone, redone, dependents } = report;
-  const list = table(
-    [
-      { name: 'memory', of: ({ id }) => id },
-      { name: 'before', of: ({ before }) => before },
-      { name: 'after', of: ({ after }) => after },
-    ],
-    memories,
-  );
+  const list = table({ memory: 'id', before: 'before', after: 'after' }, memories);
   const counts = pairs([
     ['consolidations undone', undone.length],
     ['consolidations redone', redone.length],

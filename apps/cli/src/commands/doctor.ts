@@ -58,12 +58,12 @@ function statusText({ ready, runs_on, stats, models }: Status): string {
 function modelsText(models: readonly ModelView[]): readonly string[] {
   const found = models.flatMap(({ model, findings }) => findings.map((finding) => ({ model, ...finding })));
   const known = table<(typeof found)[number]>(
-    [
-      { name: 'model', of: ({ model }) => model },
-      { name: 'property', of: ({ property }) => property.replaceAll('_', ' ') },
-      { name: 'since', of: ({ at }) => at },
-      { name: 'what is known', of: ({ what, remedy }) => (remedy === null ? what : `${what}; ${remedy}`) },
-    ],
+    {
+      model: 'model',
+      property: ({ property }) => property.replaceAll('_', ' '),
+      since: 'at',
+      'what is known': ({ what, remedy }) => (remedy === null ? what : `${what}; ${remedy}`),
+    },
     found,
   );
   const ends = models
@@ -129,14 +129,7 @@ const viewOf = ({ at, depth, healthy, checks, findings }: Examination, backup: B
 });
 
 function doctorText({ checks, findings, healthy }: ExaminationView): string {
-  const list = table(
-    [
-      { name: 'check', of: ({ check }) => check },
-      { name: 'checked', of: ({ looked }) => looked },
-      { name: 'findings', of: ({ findings }) => findings },
-    ],
-    checks,
-  );
+  const list = table({ check: 'check', checked: 'looked', findings: 'findings' }, checks);
   const each = findings.map(
     ({ severity, what, examples, remedy }) =>
       `${severity}: ${what}${examples.length === 0 ? '' : `\n  e.g. ${examples.join(', ')}`}\n  → ${remedy}`,

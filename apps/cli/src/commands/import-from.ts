@@ -110,23 +110,13 @@ const counted = ({ facts, talks, relations, left, lacks }: Found) => ({
 
 function reportOf(found: Found, verb: string): string {
   const { memories, conversations, messages, relations, timed } = counted(found);
-  const rows: readonly (readonly [string, number, string])[] = [
-    ['memories', memories, memories === 0 ? '' : `${timed} with their time`],
-    ['conversations', conversations, conversations === 0 ? '' : `${messages} messages`],
-    [
-      'relations',
-      relations,
-      relations === 0 ? '' : `${found.relations.filter(({ until }) => until !== null).length} ended`,
-    ],
+  const ended = found.relations.filter(({ until }) => until !== null).length;
+  const rows = [
+    { what: 'memories', count: memories, note: `${timed} with their time` },
+    { what: 'conversations', count: conversations, note: `${messages} messages` },
+    { what: 'relations', count: relations, note: `${ended} ended` },
   ];
-  const came = table(
-    [
-      { name: verb, of: ([name]) => name },
-      { name: 'count', of: ([, count]) => count },
-      { name: '', of: ([, , note]) => note },
-    ],
-    rows,
-  );
+  const came = table({ [verb]: 'what', count: 'count', '': ({ count, note }) => (count === 0 ? '' : note) }, rows);
   const left = found.left.map(({ what, count, why }) => `  - ${count} ${what}: ${why}`).join('\n');
   return [
     came,

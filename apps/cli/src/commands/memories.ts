@@ -29,7 +29,7 @@ import {
   present,
 } from '../command.ts';
 import { EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, MORE, table } from '../output.ts';
+import { type Columns, LIMIT, listed, MORE, table } from '../output.ts';
 
 const WAIT_MS = 60_000;
 
@@ -85,11 +85,7 @@ function outcomeOf({ id, state, error, events }: BatchView): string {
   return events.length === 0 ? 'It contains nothing to remember.' : table(EVENTS, events);
 }
 
-const EVENTS: readonly Column<BatchView['events'][number]>[] = [
-  { name: 'event', of: ({ event }) => event },
-  { name: 'memory', of: ({ memory_id }) => memory_id },
-  { name: 'text', of: ({ memory }) => memory },
-];
+const EVENTS: Columns<BatchView['events'][number]> = { event: 'event', memory: 'memory_id', text: 'memory' };
 
 const TOP_K_USUAL = 10;
 const TOP_K_MAX = 100;
@@ -115,12 +111,12 @@ export const searchCommand: Command = {
   },
 };
 
-const HITS: readonly Column<z.infer<typeof SearchResult>['results'][number]>[] = [
-  { name: 'score', of: ({ score }) => score.toFixed(2) },
-  { name: 'since', of: ({ valid_from }) => dayOf(valid_from) },
-  { name: 'id', of: ({ id }) => id },
-  { name: 'memory', of: ({ memory }) => memory },
-];
+const HITS: Columns<z.infer<typeof SearchResult>['results'][number]> = {
+  score: ({ score }) => score.toFixed(2),
+  since: ({ valid_from }) => dayOf(valid_from),
+  id: 'id',
+  memory: 'memory',
+};
 
 const dayOf = (moment: string): string => moment.slice(0, 'yyyy-mm-dd'.length);
 
@@ -152,13 +148,13 @@ export const usersCommand: Command = {
   },
 };
 
-const USERS: readonly Column<z.infer<typeof UserList>['results'][number]>[] = [
-  { name: 'kind', of: ({ kind }) => kind },
-  { name: 'id', of: ({ id }) => id },
-  { name: 'memories', of: ({ memories }) => memories },
-  { name: 'pending', of: ({ pending }) => pending },
-  { name: 'active', of: ({ updated_at }) => updated_at },
-];
+const USERS: Columns<z.infer<typeof UserList>['results'][number]> = {
+  kind: 'kind',
+  id: 'id',
+  memories: 'memories',
+  pending: 'pending',
+  active: 'updated_at',
+};
 
 export const memoriesCommand: Command = {
   name: 'memories',
@@ -170,12 +166,12 @@ export const memoriesCommand: Command = {
   },
 };
 
-const MEMORIES: readonly Column<MemoryView>[] = [
-  { name: 'since', of: ({ valid_from }) => dayOf(valid_from) },
-  { name: 'id', of: ({ id }) => id },
-  { name: 'version', of: ({ version }) => version },
-  { name: 'memory', of: ({ memory }) => memory },
-];
+const MEMORIES: Columns<MemoryView> = {
+  since: ({ valid_from }) => dayOf(valid_from),
+  id: 'id',
+  version: 'version',
+  memory: 'memory',
+};
 
 export const historyCommand: Command = {
   name: 'history',
@@ -188,12 +184,7 @@ export const historyCommand: Command = {
   },
 };
 
-const HISTORY: readonly Column<HistoryEvent>[] = [
-  { name: 'at', of: ({ created_at }) => created_at },
-  { name: 'event', of: ({ event }) => event },
-  { name: 'before', of: ({ previous }) => previous },
-  { name: 'after', of: ({ memory }) => memory },
-];
+const HISTORY: Columns<HistoryEvent> = { at: 'created_at', event: 'event', before: 'previous', after: 'memory' };
 
 export const exportUserCommand: Command = {
   name: 'export user',
@@ -258,12 +249,7 @@ function profileShown(profile: ProfileView) {
 
 type Line = ProfileView['slots'][number]['lines'][number] & { readonly slot: string };
 
-const LINE_COLUMNS: readonly Column<Line>[] = [
-  { name: 'slot', of: ({ slot }) => slot },
-  { name: 'line', of: ({ memory }) => memory },
-  { name: 'by', of: ({ by }) => by },
-  { name: 'memory', of: ({ memory_id }) => memory_id },
-];
+const LINE_COLUMNS: Columns<Line> = { slot: 'slot', line: 'memory', by: 'by', memory: 'memory_id' };
 
 const GRAPH_FORMATS = ['table', 'dot', 'mermaid', 'svg'] as const;
 const RELATIONS_USUAL = 200;
@@ -298,15 +284,15 @@ function graphText({ relations, truncated }: GraphView): string {
   return table(RELATION_COLUMNS, relations) + (truncated ? MORE : '');
 }
 
-const RELATION_COLUMNS: readonly Column<RelationView>[] = [
-  { name: 'source', of: ({ source }) => source.name },
-  { name: 'relationship', of: ({ relationship }) => relationship },
-  { name: 'destination', of: ({ destination }) => destination.name },
-  { name: 'since', of: ({ valid_from }) => dayOf(valid_from) },
-  { name: 'until', of: ({ invalid_at }) => (invalid_at === null ? '' : dayOf(invalid_at)) },
-  { name: 'said', of: ({ confirmations }) => confirmations + 1 },
-  { name: 'id', of: ({ id }) => id },
-];
+const RELATION_COLUMNS: Columns<RelationView> = {
+  source: ({ source }) => source.name,
+  relationship: 'relationship',
+  destination: ({ destination }) => destination.name,
+  since: ({ valid_from }) => dayOf(valid_from),
+  until: ({ invalid_at }) => (invalid_at === null ? '' : dayOf(invalid_at)),
+  said: ({ confirmations }) => confirmations + 1,
+  id: 'id',
+};
 
 export const eraseCommand: Command = {
   name: 'erase',

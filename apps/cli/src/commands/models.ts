@@ -52,15 +52,7 @@ async function triedAs({ given, config, out, cancel }: Call): Promise<readonly T
 const NOTHING_KNOWN = { get: async () => null, close: async () => {} };
 
 function textOf(trials: readonly Trial[]): string {
-  const list = table<Trial>(
-    [
-      { name: 'model', of: ({ model }) => model },
-      { name: 'tried', of: ({ tried }) => tried },
-      { name: 'verdict', of: ({ verdict }) => verdict },
-      { name: 'what came', of: ({ came }) => came },
-    ],
-    trials,
-  );
+  const list = table<Trial>({ model: 'model', tried: 'tried', verdict: 'verdict', 'what came': 'came' }, trials);
   return [list, ...trials.flatMap(sentenceOn)].join('\n\n');
 }
 
@@ -86,15 +78,15 @@ nearer to their answers than to other facts.`,
 
 function calibrationText({ languages, near, pair, vectors }: Calibration, isBuiltin: boolean): string {
   const list = table<LanguageCosines>(
-    [
-      { name: 'language', of: ({ language }) => language },
-      { name: 'known', of: ({ isKnown, told }) => `${isKnown ? 'yes' : 'no'}, ${told.toFixed(2)}` },
-      { name: 'unrelated facts', of: ({ unrelated, unrelatedMost }) => spread(unrelated, unrelatedMost) },
-      { name: 'a change', of: ({ updateLeast, update }) => spread(updateLeast, update) },
-      { name: 'other words', of: ({ same }) => same.toFixed(2) },
-      { name: 'other answers', of: ({ apart, apartMost }) => spread(apart, apartMost) },
-      { name: 'the answer', of: ({ answer }) => answer.toFixed(2) },
-    ],
+    {
+      language: 'language',
+      known: ({ isKnown, told }) => `${isKnown ? 'yes' : 'no'}, ${told.toFixed(2)}`,
+      'unrelated facts': ({ unrelated, unrelatedMost }) => spread(unrelated, unrelatedMost),
+      'a change': ({ updateLeast, update }) => spread(updateLeast, update),
+      'other words': ({ same }) => same.toFixed(2),
+      'other answers': ({ apart, apartMost }) => spread(apart, apartMost),
+      'the answer': ({ answer }) => answer.toFixed(2),
+    },
     languages,
   );
   if (isBuiltin) return `${list}\n\nServers use fixed values for the builtin vectors.`;

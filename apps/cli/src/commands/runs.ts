@@ -3,7 +3,7 @@ import type { TaskStateView } from '@slowwave/contracts';
 import { withQuery } from '../api.ts';
 import { type Call, type Command, type OptionNote, pathWord } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs, table } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs, table } from '../output.ts';
 
 /** Whose run it is; without any, the run is its own owner. */
 const OF: Readonly<Record<string, OptionNote>> = {
@@ -110,19 +110,14 @@ function shown(state: TaskStateView): string {
   return state.steps.length === 0 ? facts : `${facts}\n\n${table(STEPS, state.steps)}`;
 }
 
-const STEPS: readonly Column<TaskStateView['steps'][number]>[] = [
-  { name: 'step', of: ({ id }) => id },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'title', of: ({ title }) => title },
-  { name: 'result', of: ({ result }) => result },
-];
+const STEPS: Columns<TaskStateView['steps'][number]> = { step: 'id', state: 'state', title: 'title', result: 'result' };
 
-const VERSIONS: readonly Column<TaskStateView>[] = [
-  { name: 'version', of: ({ version }) => version },
-  { name: 'written', of: ({ updated_at }) => updated_at },
-  { name: 'steps', of: ({ steps }) => steps.length },
-  { name: 'done', of: ({ steps }) => steps.filter(({ state }) => state === 'done').length },
-  { name: 'goal', of: ({ goal }) => goal },
-];
+const VERSIONS: Columns<TaskStateView> = {
+  version: 'version',
+  written: 'updated_at',
+  steps: ({ steps }) => steps.length,
+  done: ({ steps }) => steps.filter(({ state }) => state === 'done').length,
+  goal: 'goal',
+};
 
-const RUNS: readonly Column<TaskStateView>[] = [{ name: 'run', of: ({ run_id }) => run_id }, ...VERSIONS];
+const RUNS: Columns<TaskStateView> = { run: 'run_id', ...VERSIONS };

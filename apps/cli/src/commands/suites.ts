@@ -13,7 +13,7 @@ import {
 import { ofTenant, withQuery } from '../api.ts';
 import { type Call, type Command, countOf, type Outcome, pathWord, present, TENANT } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, listing, pairs, table, tracked } from '../output.ts';
+import { type Columns, LIMIT, listed, listing, pairs, table, tracked } from '../output.ts';
 
 const OWNERS = { usual: 50, max: 200 };
 const BATCHES = { usual: 10, max: 50 };
@@ -142,22 +142,22 @@ export const listSuitesCommand: Command = {
 };
 
 type Suite = Omit<SuiteView, 'estimate'>;
-const SUITES: readonly Column<Suite>[] = [
-  { name: 'name', of: ({ name }) => name },
-  { name: 'from', of: ({ origin }) => origin },
-  { name: 'masked', of: ({ masked }) => (masked ? 'yes' : 'no') },
-  { name: 'created', of: ({ created_at }) => created_at },
-];
+const SUITES: Columns<Suite> = {
+  name: 'name',
+  from: 'origin',
+  masked: ({ masked }) => (masked ? 'yes' : 'no'),
+  created: 'created_at',
+};
 
 type RunSummary = Omit<SuiteRunView, 'batches' | 'report'>;
-const RUNS: readonly Column<RunSummary>[] = [
-  { name: 'run', of: ({ id }) => id },
-  { name: 'created', of: ({ created_at }) => created_at },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'passed', of: ({ passed }) => (passed === null ? null : passed ? 'yes' : 'no') },
-  { name: 'tokens', of: ({ spent_tokens }) => spent_tokens },
-  { name: 'changes', of: ({ changes }) => JSON.stringify(changes) },
-];
+const RUNS: Columns<RunSummary> = {
+  run: 'id',
+  created: 'created_at',
+  state: 'state',
+  passed: ({ passed }) => (passed === null ? null : passed ? 'yes' : 'no'),
+  tokens: 'spent_tokens',
+  changes: ({ changes }) => JSON.stringify(changes),
+};
 
 export const showSuiteCommand: Command = {
   name: 'suite show',
@@ -395,19 +395,19 @@ function itemIn(line: string, where: string): Partial<Item> & Pick<Item, 'item'>
 
 function textOf({ assessors, pairs }: SuiteAssessments): string {
   const people = table(
-    [
-      { name: 'by', of: ({ by }) => by },
-      { name: 'facts right', of: ({ right }) => shareOf(right) },
-      { name: 'messages complete', of: ({ complete }) => shareOf(complete) },
-    ],
+    {
+      by: 'by',
+      'facts right': ({ right }) => shareOf(right),
+      'messages complete': ({ complete }) => shareOf(complete),
+    },
     assessors,
   );
   const agreeing = table(
-    [
-      { name: 'two people', of: ({ by }) => by.join(', ') },
-      { name: 'the same of facts', of: ({ facts }) => agreementOf(facts) },
-      { name: 'the same of messages', of: ({ messages }) => agreementOf(messages) },
-    ],
+    {
+      'two people': ({ by }) => by.join(', '),
+      'the same of facts': ({ facts }) => agreementOf(facts),
+      'the same of messages': ({ messages }) => agreementOf(messages),
+    },
     pairs,
   );
   return pairs.length === 0 ? people : `${people}\n\n${agreeing}`;

@@ -9,7 +9,7 @@ import {
 import { ofTenant } from '../api.ts';
 import { type Command, type Given, momentOf, OptionError, oneOf, pathWord, TENANT } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import { type Column, LIMIT, listed, pairs } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs } from '../output.ts';
 
 export const usageCommand: Command = {
   name: 'usage',
@@ -44,12 +44,14 @@ estimate: the provider's bill lies between the cost without and with them.`,
       cause: oneOf(given, 'cause', UsageCause.options),
       tenant: given.text('tenant'),
     };
-    const columns = [...groups.map((group) => GROUP_COLUMNS[group]), ...SUMS];
+    const columns = { ...Object.fromEntries(groups.map((group) => [group, GROUP_COLUMNS[group]])), ...SUMS };
     return listed<UsageRowView>(call, { path: '/v1/usage', query, columns, as: 'rows', none: 'No model calls found.' });
   },
 };
 
-function groupsOf(text: string): readonly (typeof UsageGroup.options)[number][] {
+type Group = (typeof UsageGroup.options)[number];
+
+function groupsOf(text: string): readonly Group[] {
   return text.split(',').map((word) => {
     const group = UsageGroup.options.find((one) => one === word.trim());
     if (group === undefined) throw new OptionError('by', `some of ${UsageGroup.options.join(', ')}`, word);
@@ -57,31 +59,31 @@ function groupsOf(text: string): readonly (typeof UsageGroup.options)[number][] 
   });
 }
 
-const GROUP_COLUMNS: Readonly<Record<(typeof UsageGroup.options)[number], Column<UsageRowView>>> = {
-  day: { name: 'day', of: ({ day }) => day ?? '' },
-  hour: { name: 'hour', of: ({ hour }) => hour ?? '' },
-  step: { name: 'step', of: ({ step }) => step ?? '' },
-  model: { name: 'model', of: ({ model }) => model ?? '' },
-  cause: { name: 'cause', of: ({ cause }) => cause ?? '' },
-  user: { name: 'user', of: (row) => row.user_id ?? '–' },
-  app: { name: 'app', of: (row) => row.app_id ?? '–' },
-  key: { name: 'key', of: (row) => row.key_id ?? '–' },
+const GROUP_COLUMNS: Readonly<Record<Group, (row: UsageRowView) => string>> = {
+  day: ({ day = '' }) => day,
+  hour: ({ hour = '' }) => hour,
+  step: ({ step = '' }) => step,
+  model: ({ model = '' }) => model,
+  cause: ({ cause = '' }) => cause,
+  user: (row) => row.user_id ?? '–',
+  app: (row) => row.app_id ?? '–',
+  key: (row) => row.key_id ?? '–',
 };
 
 /** Calls cost fractions of a cent. */
 const money = (amount: number): number => Math.round(amount * 10_000) / 10_000;
 
-const SUMS: readonly Column<UsageRowView>[] = [
-  { name: 'calls', of: ({ calls }) => calls },
-  { name: 'prompt', of: (row) => row.prompt_tokens },
-  { name: 'cached', of: (row) => row.cached_tokens },
-  { name: 'completion', of: (row) => row.completion_tokens },
-  { name: 'cost', of: ({ cost }) => money(cost) },
-  { name: 'refused', of: (row) => row.refused_calls },
-  { name: 'unanswered', of: ({ unanswered }) => unanswered.calls },
-  { name: 'their tokens', of: ({ unanswered: { prompt_tokens: a, completion_tokens: b } }) => a + b },
-  { name: 'their cost', of: ({ unanswered }) => money(unanswered.cost) },
-];
+const SUMS: Columns<UsageRowView> = {
+  calls: 'calls',
+  prompt: 'prompt_tokens',
+  cached: 'cached_tokens',
+  completion: 'completion_tokens',
+  cost: ({ cost }) => money(cost),
+  refused: 'refused_calls',
+  unanswered: ({ unanswered }) => unanswered.calls,
+  'their tokens': ({ unanswered: { prompt_tokens: a, completion_tokens: b } }) => a + b,
+  'their cost': ({ unanswered }) => money(unanswered.cost),
+};
 
 export const holdsCommand: Command = {
   name: 'holds',
@@ -108,14 +110,14 @@ export const releaseHoldCommand: Command = {
   },
 };
 
-const HOLD_COLUMNS: readonly Column<HoldView>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'of', of: ({ kind, of }) => `${kind} ${of}` },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'used', of: ({ used, measure }) => `${used.toLocaleString('en')} ${measure}` },
-  { name: 'limit', of: ({ limit }) => limit.toLocaleString('en') },
-  { name: 'held', of: ({ held_at }) => held_at },
-];
+const HOLD_COLUMNS: Columns<HoldView> = {
+  id: 'id',
+  of: ({ kind, of }) => `${kind} ${of}`,
+  state: 'state',
+  used: ({ used, measure }) => `${used.toLocaleString('en')} ${measure}`,
+  limit: ({ limit }) => limit.toLocaleString('en'),
+  held: 'held_at',
+};
 
 const NAME = 'tenants ceilings';
 

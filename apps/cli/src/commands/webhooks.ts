@@ -2,7 +2,7 @@ import type { DeliveryView, WebhookView, WebhookWithSecret } from '@slowwave/con
 import type { z } from 'zod';
 import { ofTenant } from '../api.ts';
 import { type Command, pathWord, present, TENANT } from '../command.ts';
-import { type Column, LIMIT, listed, pairs } from '../output.ts';
+import { type Columns, LIMIT, listed, pairs } from '../output.ts';
 
 export const listWebhooksCommand: Command = {
   name: 'webhooks list',
@@ -91,23 +91,20 @@ export const replayWebhookCommand: Command = {
   },
 };
 
-const COLUMNS: readonly Column<z.infer<typeof WebhookView>>[] = [
-  { name: 'id', of: ({ id }) => id },
-  { name: 'name', of: ({ name }) => name },
-  { name: 'url', of: ({ url }) => url },
-  { name: 'events', of: ({ events }) => events.join(',') },
-  { name: 'state', of: ({ active, paused_at }) => (paused_at !== null ? 'paused' : active ? 'active' : 'off') },
-  { name: 'last error', of: ({ last_error }) => last_error },
-];
+const COLUMNS: Columns<z.infer<typeof WebhookView>> = {
+  id: 'id',
+  name: 'name',
+  url: 'url',
+  events: ({ events }) => events.join(','),
+  state: ({ active, paused_at }) => (paused_at !== null ? 'paused' : active ? 'active' : 'off'),
+  'last error': 'last_error',
+};
 
-const DELIVERIES: readonly Column<z.infer<typeof DeliveryView>>[] = [
-  { name: 'at', of: ({ created_at }) => created_at },
-  { name: 'id', of: ({ id }) => id },
-  { name: 'event', of: ({ type }) => type },
-  { name: 'state', of: ({ state }) => state },
-  { name: 'attempts', of: ({ attempts }) => String(attempts) },
-  {
-    name: 'last',
-    of: ({ last_status, last_error }) => last_error ?? (last_status === null ? null : String(last_status)),
-  },
-];
+const DELIVERIES: Columns<z.infer<typeof DeliveryView>> = {
+  at: 'created_at',
+  id: 'id',
+  event: 'type',
+  state: 'state',
+  attempts: ({ attempts }) => String(attempts),
+  last: ({ last_status, last_error }) => last_error ?? (last_status === null ? null : String(last_status)),
+};

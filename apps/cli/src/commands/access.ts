@@ -21,70 +21,69 @@ const DAYS_MAX = 3_650;
 const DAY_MS = 86_400_000;
 const GRACE_MAX_S = 30 * 86_400;
 
-export const listKeysCommand: Command = {
-  name: 'keys list',
-  summary: 'List keys, newest first. Secrets are not stored and cannot be shown.',
-  options: { tenant: TENANT },
-  run: async (call) => {
-    const query = { tenant: call.given.text('tenant') };
-    const all = { path: '/v1/keys', query, limit: Number.POSITIVE_INFINITY };
-    const { items: keys } = await listUpTo<KeyView>(call, all);
-    return { value: { keys }, text: keys.length === 0 ? 'There are no keys.' : table(COLUMNS, keys) };
+export const keyCommands: readonly Command[] = [
+  {
+    name: 'keys list',
+    summary: 'List keys, newest first. Secrets are not stored and cannot be shown.',
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const query = { tenant: call.given.text('tenant') };
+      const all = { path: '/v1/keys', query, limit: Number.POSITIVE_INFINITY };
+      const { items: keys } = await listUpTo<KeyView>(call, all);
+      return { value: { keys }, text: keys.length === 0 ? 'There are no keys.' : table(COLUMNS, keys) };
+    },
   },
-};
-
-export const createKeyCommand: Command = {
-  name: 'keys create',
-  usage: '<name>',
-  summary: 'Create a key. Its secret is shown once.',
-  about: `Once any key exists, every request needs one. The first key must therefore be your own:
+  {
+    name: 'keys create',
+    usage: '<name>',
+    summary: 'Create a key. Its secret is shown once.',
+    about: `Once any key exists, every request needs one. The first key must therefore be your own:
 --scopes admin without --tenant. With --offline you can create keys next to a running server,
 even if you have lost yours.`,
-  options: {
-    scopes: { value: 'LIST', about: `What the key may do, e.g. ingest,search; of ${KeyScope.options.join(', ')}.` },
-    tenant: TENANT,
-    user: { value: 'ID', about: 'Bind the key to this user.' },
-    app: { value: 'ID', about: 'Bind the key to this app.' },
-    days: { value: 'N', about: 'Days until the key expires.' },
+    options: {
+      scopes: { value: 'LIST', about: `What the key may do, e.g. ingest,search; of ${KeyScope.options.join(', ')}.` },
+      tenant: TENANT,
+      user: { value: 'ID', about: 'Bind the key to this user.' },
+      app: { value: 'ID', about: 'Bind the key to this app.' },
+      days: { value: 'N', about: 'Days until the key expires.' },
+    },
+    run: async ({ given, ask }) => {
+      const bound = { tenant: given.text('tenant'), user_id: given.text('user'), app_id: given.text('app') };
+      const body = {
+        name: given.words[0],
+        scopes: scopesOf(given),
+        ...present({ ...bound, expires_at: expiryOf(given) }),
+      };
+      return withSecret(await ask('POST', '/v1/keys', body));
+    },
   },
-  run: async ({ given, ask }) => {
-    const bound = { tenant: given.text('tenant'), user_id: given.text('user'), app_id: given.text('app') };
-    const body = {
-      name: given.words[0],
-      scopes: scopesOf(given),
-      ...present({ ...bound, expires_at: expiryOf(given) }),
-    };
-    return withSecret(await ask('POST', '/v1/keys', body));
+  {
+    name: 'keys revoke',
+    usage: '<key id>',
+    summary: 'Revoke a key permanently. Takes effect in every process within 5 s.',
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const path = ofTenant(`/v1/keys/${pathWord(call)}`, call);
+      const key = await call.ask<KeyView>('DELETE', path);
+      return { value: key, text: `Key ${key.id} is revoked.` };
+    },
   },
-};
-
-export const revokeKeyCommand: Command = {
-  name: 'keys revoke',
-  usage: '<key id>',
-  summary: 'Revoke a key permanently. Takes effect in every process within 5 s.',
-  options: { tenant: TENANT },
-  run: async (call) => {
-    const path = ofTenant(`/v1/keys/${pathWord(call)}`, call);
-    const key = await call.ask<KeyView>('DELETE', path);
-    return { value: key, text: `Key ${key.id} is revoked.` };
+  {
+    name: 'keys rotate',
+    usage: '<key id>',
+    summary: 'Rotate the secret of a key. The new secret is shown once.',
+    options: {
+      tenant: TENANT,
+      grace: { value: 'SECONDS', about: 'How long the current secret stays valid. Default: 0.' },
+    },
+    run: async (call) => {
+      const { given, ask } = call;
+      const grace = countOf(given, 'grace', { usual: 0, max: GRACE_MAX_S });
+      const body = { grace_seconds: grace, ...present({ tenant: given.text('tenant') }) };
+      return withSecret(await ask('POST', `/v1/keys/${pathWord(call)}/rotate`, body));
+    },
   },
-};
-
-export const rotateKeyCommand: Command = {
-  name: 'keys rotate',
-  usage: '<key id>',
-  summary: 'Rotate the secret of a key. The new secret is shown once.',
-  options: {
-    tenant: TENANT,
-    grace: { value: 'SECONDS', about: 'How long the current secret stays valid. Default: 0.' },
-  },
-  run: async (call) => {
-    const { given, ask } = call;
-    const grace = countOf(given, 'grace', { usual: 0, max: GRACE_MAX_S });
-    const body = { grace_seconds: grace, ...present({ tenant: given.text('tenant') }) };
-    return withSecret(await ask('POST', `/v1/keys/${pathWord(call)}/rotate`, body));
-  },
-};
+];
 
 function scopesOf(given: Given): readonly string[] {
   const scopes = (given.text('scopes') ?? '').split(',').filter((scope) => scope !== '');

@@ -9,25 +9,55 @@ import { type Columns, LIMIT, listed, pairs } from '../output.ts';
 type Batch = z.infer<typeof BatchList>['results'][number];
 type Consolidation = z.infer<typeof ConsolidationList>['results'][number];
 
-export const batchesCommand: Command = {
-  name: 'batches',
-  summary: 'List batches, newest first.',
-  options: {
-    state: { value: 'STATE', about: `Only those that are ${BatchState.options.join(', ')}.` },
-    user: USER,
-    since: SINCE,
-    limit: LIMIT,
+export const batchCommands: readonly Command[] = [
+  {
+    name: 'tail',
+    summary: 'Follow batches and consolidations as they change, until Ctrl-C.',
+    about: 'Prints one line per change; with --json one object.',
+    options: { user: USER },
+    run: async (call) => {
+      await follow(call).catch((error: unknown) => {
+        if (!call.cancel.aborted) throw error; // it only ends by Ctrl-C, also in the middle of a request
+      });
+      return null;
+    },
   },
-  run: async (call) => {
-    const { given } = call;
-    const query = {
-      state: oneOf(given, 'state', BatchState.options),
-      user_id: given.text('user'),
-      since: momentOf(given, 'since'),
-    };
-    return listed(call, { path: '/v1/batches', query, columns: COLUMNS, as: 'batches', none: 'No batches found.' });
+  {
+    name: 'batches',
+    summary: 'List batches, newest first.',
+    options: {
+      state: { value: 'STATE', about: `Only those that are ${BatchState.options.join(', ')}.` },
+      user: USER,
+      since: SINCE,
+      limit: LIMIT,
+    },
+    run: async (call) => {
+      const { given } = call;
+      const query = {
+        state: oneOf(given, 'state', BatchState.options),
+        user_id: given.text('user'),
+        since: momentOf(given, 'since'),
+      };
+      return listed(call, { path: '/v1/batches', query, columns: COLUMNS, as: 'batches', none: 'No batches found.' });
+    },
   },
-};
+  {
+    name: 'show',
+    usage: '<id>',
+    summary: 'Show a batch, a consolidation with its plan, or a memory, an entity or a relation with its history.',
+    about: 'The prefix of the id determines the kind: bat_…, con_…, mem_…, ent_… (an entity), sta_… (a relation).',
+    run: async ({ given, ask }) => {
+      const [id = ''] = given.words;
+      const paths = PATHS[id.split('_')[0] ?? '']?.(encodeURIComponent(id));
+      if (paths === undefined)
+        throw new UsageError(`expected an id like bat_…, con_…, mem_…, ent_… or sta_…, got "${id}"`, 'show');
+      const shown: Record<string, unknown> = {};
+      for (const [name, path] of Object.entries(paths)) shown[name] = await ask('GET', path);
+      const parts = Object.values(shown).map((value) => outline(value));
+      return { value: shown, text: parts.join('\n\n') };
+    },
+  },
+];
 
 const COLUMNS: Columns<Batch> = {
   accepted: ({ timings }) => timings.accepted_at,
@@ -59,19 +89,6 @@ export const flushCommand: Command = {
 const POLL_MS = 1_000;
 /** More than anybody can read on one screen within a second. */
 const WATCHED = 200;
-
-export const tailCommand: Command = {
-  name: 'tail',
-  summary: 'Follow batches and consolidations as they change, until Ctrl-C.',
-  about: 'Prints one line per change; with --json one object.',
-  options: { user: USER },
-  run: async (call) => {
-    await follow(call).catch((error: unknown) => {
-      if (!call.cancel.aborted) throw error; // it only ends by Ctrl-C, also in the middle of a request
-    });
-    return null;
-  },
-};
 
 async function follow(call: Call): Promise<void> {
   const { cancel, out } = call;
@@ -134,23 +151,6 @@ const PATHS: Readonly<Record<string, (id: string) => Readonly<Record<string, str
   ent: (id) => ({ entity: `/v1/entities/${id}`, history: `/v1/entities/${id}/history` }),
   mem: (id) => ({ memory: `/v1/memories/${id}`, history: `/v1/memories/${id}/history` }),
   sta: (id) => ({ relation: `/v1/relations/${id}`, history: `/v1/relations/${id}/history` }),
-};
-
-export const showCommand: Command = {
-  name: 'show',
-  usage: '<id>',
-  summary: 'Show a batch, a consolidation with its plan, or a memory, an entity or a relation with its history.',
-  about: 'The prefix of the id determines the kind: bat_…, con_…, mem_…, ent_… (an entity), sta_… (a relation).',
-  run: async ({ given, ask }) => {
-    const [id = ''] = given.words;
-    const paths = PATHS[id.split('_')[0] ?? '']?.(encodeURIComponent(id));
-    if (paths === undefined)
-      throw new UsageError(`expected an id like bat_…, con_…, mem_…, ent_… or sta_…, got "${id}"`, 'show');
-    const shown: Record<string, unknown> = {};
-    for (const [name, path] of Object.entries(paths)) shown[name] = await ask('GET', path);
-    const parts = Object.values(shown).map((value) => outline(value));
-    return { value: shown, text: parts.join('\n\n') };
-  },
 };
 
 /** Plain values below each other; nested ones under their name. */

@@ -9,53 +9,54 @@ import { FROM_OPTIONS, importFrom, originOf } from './import-from.ts';
 const TENANT = { value: 'NAME', about: 'The tenant. Default: default.' };
 const tenantOf = (given: Given): string => given.text('tenant') ?? 'default';
 
-export const exportCommand: Command = {
-  name: 'export',
-  usage: '<folder>',
-  summary: 'Export all data of all owners into a folder, to import it elsewhere.',
-  about: `The folder is a bundle: owners with messages, memories and their versions, decisions, graph and
+export const bundleCommands: readonly Command[] = [
+  {
+    name: 'export',
+    usage: '<folder>',
+    summary: 'Export all data of all owners into a folder, to import it elsewhere.',
+    about: `The folder is a bundle: owners with messages, memories and their versions, decisions, graph and
 vectors, each with checksums. Each owner is as of one moment; servers keep running. Stopped and
 started again, it continues. The folder contains what users said: keep it private. Requires an
 operator's key. To export the data of one user for that user, run slowwave export user <id>.`,
-  options: { ...OWNER, tenant: TENANT },
-  run: async (call) => {
-    const { given, out, cancel } = call;
-    const folder = resolve(given.words[0] ?? '');
-    const manifest = await tracked(out, { title: 'export', unit: 'owners' }, ({ update }) =>
-      save(call, { folder, tenant: tenantOf(given), only: onlyOf(given), cancel, onOwner: update }),
-    );
-    const { owners, lines } = manifest;
-    return {
-      value: { folder, owners: owners.lines, lines, erasures: manifest.erasures.lines },
-      text: `Wrote ${owners.lines} owners in ${lines} lines to ${folder}.`,
-    };
+    options: { ...OWNER, tenant: TENANT },
+    run: async (call) => {
+      const { given, out, cancel } = call;
+      const folder = resolve(given.words[0] ?? '');
+      const manifest = await tracked(out, { title: 'export', unit: 'owners' }, ({ update }) =>
+        save(call, { folder, tenant: tenantOf(given), only: onlyOf(given), cancel, onOwner: update }),
+      );
+      const { owners, lines } = manifest;
+      return {
+        value: { folder, owners: owners.lines, lines, erasures: manifest.erasures.lines },
+        text: `Wrote ${owners.lines} owners in ${lines} lines to ${folder}.`,
+      };
+    },
   },
-};
-
-export const importCommand: Command = {
-  name: 'import',
-  usage: '<folder or file>',
-  writes: true,
-  summary: 'Import a bundle that export wrote, or with --from a file of another system.',
-  about: `A bundle needs an operator's key and continues where an earlier run stopped. Files of other systems are
+  {
+    name: 'import',
+    usage: '<folder or file>',
+    writes: true,
+    summary: 'Import a bundle that export wrote, or with --from a file of another system.',
+    about: `A bundle needs an operator's key and continues where an earlier run stopped. Files of other systems are
 posted as by your own program: facts verbatim with their times, conversations to
 be read by the model. A report lists what was imported and what was not. You can run it again:
 nothing is imported twice.`,
-  options: {
-    ...OWNER,
-    user: { value: 'ID', about: 'Only this owner of a bundle; with --from, the owner of the memories:' },
-    agent: { value: 'ID', about: 'a user, or for a bundle an agent' },
-    tenant: TENANT,
-    'replace-settings': { value: null, about: 'Replace existing settings of the tenant.' },
-    check: { value: null, about: 'Only check that the bundle is complete.' },
-    ...FROM_OPTIONS,
+    options: {
+      ...OWNER,
+      user: { value: 'ID', about: 'Only this owner of a bundle; with --from, the owner of the memories:' },
+      agent: { value: 'ID', about: 'a user, or for a bundle an agent' },
+      tenant: TENANT,
+      'replace-settings': { value: null, about: 'Replace existing settings of the tenant.' },
+      check: { value: null, about: 'Only check that the bundle is complete.' },
+      ...FROM_OPTIONS,
+    },
+    run: (call) => {
+      const path = resolve(call.given.words[0] ?? '');
+      const origin = originOf(call);
+      return origin === null ? importBundle(call, path) : importFrom(call, origin, path);
+    },
   },
-  run: (call) => {
-    const path = resolve(call.given.words[0] ?? '');
-    const origin = originOf(call);
-    return origin === null ? importBundle(call, path) : importFrom(call, origin, path);
-  },
-};
+];
 
 /** One owner, or all: null. */
 function onlyOf(given: Given): { readonly kind: 'user' | 'agent' | 'run'; readonly id: string } | null {

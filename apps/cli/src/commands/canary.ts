@@ -5,35 +5,118 @@ import { type Call, type Command, type Given, type Outcome, oneOf, pathWord, pre
 import { EXIT, UsageError } from '../exit.ts';
 import { type Columns, LIMIT, listed, pairs, table } from '../output.ts';
 
-export const startCanaryCommand: Command = {
-  name: 'canary start',
-  summary: 'Roll out a change of memory to a growing share of the owners, and watch it.',
-  about: 'Give at least one change. The canary halts automatically if memory gets worse, and undoes what it wrote.',
-  writes: true,
-  options: {
-    model: { value: 'NAME', about: 'Another chat model on the same model server.' },
-    mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
-    instructions: { value: 'TEXT', about: 'Instead of the instructions in the settings.' },
-    changes: {
-      value: 'FILE',
-      about: 'A JSON file with these and all other changes, in the format of POST /v1/canaries.',
+export const canaryCommands: readonly Command[] = [
+  {
+    name: 'canary start',
+    summary: 'Roll out a change of memory to a growing share of the owners, and watch it.',
+    about: 'Give at least one change. The canary halts automatically if memory gets worse, and undoes what it wrote.',
+    writes: true,
+    options: {
+      model: { value: 'NAME', about: 'Another chat model on the same model server.' },
+      mode: { value: 'MODE', about: 'decide or add_only; overrides the mode of the batches.' },
+      instructions: { value: 'TEXT', about: 'Instead of the instructions in the settings.' },
+      changes: {
+        value: 'FILE',
+        about: 'A JSON file with these and all other changes, in the format of POST /v1/canaries.',
+      },
+      manual: { value: null, about: 'When it halts, wait for you instead of undoing at once.' },
     },
-    manual: { value: null, about: 'When it halts, wait for you instead of undoing at once.' },
+    run: async ({ given, ask }) => {
+      const changes = {
+        ...(await changesIn(given.text('changes'))),
+        ...present({
+          model: given.text('model'),
+          mode: oneOf(given, 'mode', ['decide', 'add_only']),
+          instructions: given.text('instructions'),
+        }),
+      };
+      const undo = given.flag('manual') ? 'manual' : 'automatic';
+      const canary = await ask<CanaryView>('POST', '/v1/canaries', { changes, undo });
+      return { value: canary, text: `Canary ${canary.id} started with ${canary.share}% of ${canary.owners} owners.` };
+    },
   },
-  run: async ({ given, ask }) => {
-    const changes = {
-      ...(await changesIn(given.text('changes'))),
-      ...present({
-        model: given.text('model'),
-        mode: oneOf(given, 'mode', ['decide', 'add_only']),
-        instructions: given.text('instructions'),
+  {
+    name: 'canary list',
+    summary: 'List canaries, newest first.',
+    options: { limit: LIMIT },
+    run: async (call) => {
+      return listed(call, {
+        path: '/v1/canaries',
+        query: {},
+        columns: COLUMNS,
+        as: 'canaries',
+        none: 'There are no canaries.',
+      });
+    },
+  },
+  {
+    name: 'canary show',
+    usage: '<canary>',
+    summary: 'Show a canary: its figures compared with the other owners, and the progress of its undo.',
+    about: 'Exits with 3 if it has halted or is being undone.',
+    run: async (call) => shown(await call.ask<CanaryView>('GET', `/v1/canaries/${pathWord(call)}`)),
+  },
+  {
+    name: 'canary stop',
+    usage: '<canary>',
+    summary: 'Stop a canary and keep what it wrote. You can undo it later.',
+    writes: true,
+    run: (call) => ended(call, 'stop', {}),
+  },
+  {
+    name: 'canary promote',
+    usage: '<canary>',
+    summary: 'Make the changes of a canary the settings of the tenant.',
+    writes: true,
+    options: {
+      'already-set': { value: null, about: 'You have configured the changes that tenant settings cannot hold.' },
+      'gate-run': { value: 'ID', about: 'The id of a passed run of the gate’s suite with exactly these settings.' },
+    },
+    run: (call) =>
+      ended(call, 'promote', {
+        already_set: call.given.flag('already-set'),
+        ...present({ gate_run: call.given.text('gate-run') }),
       }),
-    };
-    const undo = given.flag('manual') ? 'manual' : 'automatic';
-    const canary = await ask<CanaryView>('POST', '/v1/canaries', { changes, undo });
-    return { value: canary, text: `Canary ${canary.id} started with ${canary.share}% of ${canary.owners} owners.` };
   },
-};
+  {
+    name: 'canary undo',
+    usage: '<canary>',
+    summary: 'Undo what a canary wrote, and consolidate the same batches again without its changes.',
+    writes: true,
+    options: {
+      'dry-run': { value: null, about: 'Only report what would be undone, and the calls and tokens to expect.' },
+      calls: { value: 'N', about: 'Maximum number of model calls for consolidating again.' },
+      tokens: { value: 'N', about: 'Maximum number of tokens.' },
+      cost: { value: 'N', about: 'Maximum cost, in the currency of the prices in the settings.' },
+    },
+    run: async (call) => {
+      const { given, ask } = call;
+      const budget = present({
+        calls: numberIn(given, 'calls'),
+        tokens: numberIn(given, 'tokens'),
+        cost: numberIn(given, 'cost'),
+      });
+      const body = { ...(Object.keys(budget).length > 0 && { budget }) };
+      if (!given.flag('dry-run')) return ended(call, 'undo', body);
+      const path = `/v1/canaries/${pathWord(call)}/undo`;
+      const { owners, consolidations, batches, expected } = await ask<z.infer<typeof CanaryRehearsal>>('POST', path, {
+        ...body,
+        dry_run: true,
+      });
+      return {
+        value: { owners, consolidations, batches, expected },
+        text: pairs([
+          ['owners', owners],
+          ['consolidations to undo', consolidations],
+          ['batches to consolidate again', batches],
+          ['calls to expect', expected.calls],
+          ['tokens to expect', expected.tokens],
+          ['cost to expect', expected.cost],
+        ]),
+      };
+    },
+  },
+];
 
 async function changesIn(file: string | null): Promise<object> {
   if (file === null) return {};
@@ -43,92 +126,6 @@ async function changesIn(file: string | null): Promise<object> {
     throw new UsageError(`expected a JSON file with changes at --changes: ${String(error)}`, 'canary start');
   }
 }
-
-export const listCanariesCommand: Command = {
-  name: 'canary list',
-  summary: 'List canaries, newest first.',
-  options: { limit: LIMIT },
-  run: async (call) => {
-    return listed(call, {
-      path: '/v1/canaries',
-      query: {},
-      columns: COLUMNS,
-      as: 'canaries',
-      none: 'There are no canaries.',
-    });
-  },
-};
-
-export const showCanaryCommand: Command = {
-  name: 'canary show',
-  usage: '<canary>',
-  summary: 'Show a canary: its figures compared with the other owners, and the progress of its undo.',
-  about: 'Exits with 3 if it has halted or is being undone.',
-  run: async (call) => shown(await call.ask<CanaryView>('GET', `/v1/canaries/${pathWord(call)}`)),
-};
-
-export const stopCanaryCommand: Command = {
-  name: 'canary stop',
-  usage: '<canary>',
-  summary: 'Stop a canary and keep what it wrote. You can undo it later.',
-  writes: true,
-  run: (call) => ended(call, 'stop', {}),
-};
-
-export const promoteCanaryCommand: Command = {
-  name: 'canary promote',
-  usage: '<canary>',
-  summary: 'Make the changes of a canary the settings of the tenant.',
-  writes: true,
-  options: {
-    'already-set': { value: null, about: 'You have configured the changes that tenant settings cannot hold.' },
-    'gate-run': { value: 'ID', about: 'The id of a passed run of the gate’s suite with exactly these settings.' },
-  },
-  run: (call) =>
-    ended(call, 'promote', {
-      already_set: call.given.flag('already-set'),
-      ...present({ gate_run: call.given.text('gate-run') }),
-    }),
-};
-
-export const undoCanaryCommand: Command = {
-  name: 'canary undo',
-  usage: '<canary>',
-  summary: 'Undo what a canary wrote, and consolidate the same batches again without its changes.',
-  writes: true,
-  options: {
-    'dry-run': { value: null, about: 'Only report what would be undone, and the calls and tokens to expect.' },
-    calls: { value: 'N', about: 'Maximum number of model calls for consolidating again.' },
-    tokens: { value: 'N', about: 'Maximum number of tokens.' },
-    cost: { value: 'N', about: 'Maximum cost, in the currency of the prices in the settings.' },
-  },
-  run: async (call) => {
-    const { given, ask } = call;
-    const budget = present({
-      calls: numberIn(given, 'calls'),
-      tokens: numberIn(given, 'tokens'),
-      cost: numberIn(given, 'cost'),
-    });
-    const body = { ...(Object.keys(budget).length > 0 && { budget }) };
-    if (!given.flag('dry-run')) return ended(call, 'undo', body);
-    const path = `/v1/canaries/${pathWord(call)}/undo`;
-    const { owners, consolidations, batches, expected } = await ask<z.infer<typeof CanaryRehearsal>>('POST', path, {
-      ...body,
-      dry_run: true,
-    });
-    return {
-      value: { owners, consolidations, batches, expected },
-      text: pairs([
-        ['owners', owners],
-        ['consolidations to undo', consolidations],
-        ['batches to consolidate again', batches],
-        ['calls to expect', expected.calls],
-        ['tokens to expect', expected.tokens],
-        ['cost to expect', expected.cost],
-      ]),
-    };
-  },
-};
 
 function numberIn(given: Given, option: string): number | null {
   const text = given.text(option);

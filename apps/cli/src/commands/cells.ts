@@ -10,96 +10,91 @@ const LATER = { value: null, about: 'Let the routers move the owners, and do not
 const TO = { value: 'NAME', about: 'The destination cell.' };
 const TENANT = { value: 'NAME', about: 'The tenant of the owner. Default: default.' };
 
-export const cellsCommand: Command = {
-  name: 'cells',
-  on: 'stores',
-  summary: 'List the cells, their contents, and the moves in progress.',
-  about: `Cells are complete installations behind a router; see docs/cells.md. All these commands need
+export const cellCommands: readonly Command[] = [
+  {
+    name: 'cells',
+    on: 'stores',
+    summary: 'List the cells, their contents, and the moves in progress.',
+    about: `Cells are complete installations behind a router; see docs/cells.md. All these commands need
 SLOWWAVE_DIRECTORY, and SLOWWAVE_API_KEY if the cells use one.`,
-  run: async (call) => (await acts()).listCells(call),
-};
-
-export const addCellCommand: Command = {
-  name: 'cells add',
-  on: 'stores',
-  usage: '<name> <url>',
-  summary: 'Add a cell, and move its share of the owners to it.',
-  about: `The first cell has all owners. Each further cell must be empty; owners move to it from all others while
+    run: async (call) => (await acts()).listCells(call),
+  },
+  {
+    name: 'cells add',
+    on: 'stores',
+    usage: '<name> <url>',
+    summary: 'Add a cell, and move its share of the owners to it.',
+    about: `The first cell has all owners. Each further cell must be empty; owners move to it from all others while
 everything keeps running. If the command is stopped, run it again to continue.`,
-  options: {
-    share: { value: 'SHARE', about: 'Share of all owners, 0 to 1. Default: an equal share.' },
-    later: LATER,
-    concurrency: CONCURRENCY,
+    options: {
+      share: { value: 'SHARE', about: 'Share of all owners, 0 to 1. Default: an equal share.' },
+      later: LATER,
+      concurrency: CONCURRENCY,
+    },
+    run: async (call) => (await acts()).addCell(call),
   },
-  run: async (call) => (await acts()).addCell(call),
-};
-
-export const moveToCellCommand: Command = {
-  name: 'cells move',
-  on: 'stores',
-  summary: 'Move an owner, or all owners of some slots, to another cell.',
-  about: `During a move, messages are accepted and searches are answered. A slot is the part of an owner’s hash
+  {
+    name: 'cells move',
+    on: 'stores',
+    summary: 'Move an owner, or all owners of some slots, to another cell.',
+    about: `During a move, messages are accepted and searches are answered. A slot is the part of an owner’s hash
 that all its ids carry, 0 to 65535; new owners of the slots are created in the destination.`,
-  options: {
-    ...OWNER,
-    tenant: TENANT,
-    slots: { value: 'FROM-TO', about: 'All owners of these slots instead of one owner.' },
-    to: TO,
-    later: LATER,
-    concurrency: CONCURRENCY,
+    options: {
+      ...OWNER,
+      tenant: TENANT,
+      slots: { value: 'FROM-TO', about: 'All owners of these slots instead of one owner.' },
+      to: TO,
+      later: LATER,
+      concurrency: CONCURRENCY,
+    },
+    run: async (call) => (await acts()).moveToCell(call),
   },
-  run: async (call) => (await acts()).moveToCell(call),
-};
-
-export const drainCellCommand: Command = {
-  name: 'cells drain',
-  on: 'stores',
-  usage: '<name>',
-  summary: 'Move all owners out of a cell, so that it can be removed.',
-  about: `Its slots, its owners and the homes of tenants move to the other cells. Then it can be
+  {
+    name: 'cells drain',
+    on: 'stores',
+    usage: '<name>',
+    summary: 'Move all owners out of a cell, so that it can be removed.',
+    about: `Its slots, its owners and the homes of tenants move to the other cells. Then it can be
 removed. If the command is stopped, run it again to continue.`,
-  options: { later: LATER, concurrency: CONCURRENCY },
-  run: async (call) => (await acts()).drainCell(call),
-};
-
-export const rebalanceCellsCommand: Command = {
-  name: 'cells rebalance',
-  on: 'stores',
-  summary: 'Move owners until all cells have about the same number of memories.',
-  options: { later: LATER, concurrency: CONCURRENCY },
-  run: async (call) => (await acts()).rebalanceCells(call),
-};
-
-export const homeOfTenantCommand: Command = {
-  name: 'cells home',
-  on: 'stores',
-  usage: '<tenant> <name>',
-  summary: 'Change a tenant’s home cell, where its settings, keys and webhooks are changed.',
-  about: 'Requests that change them wait for a moment. The tenant’s users stay in their cells.',
-  run: async (call) => (await acts()).changeHome(call),
-};
-
-export const removeCellCommand: Command = {
-  name: 'cells remove',
-  on: 'stores',
-  usage: '<name>',
-  summary: 'Remove a drained cell from the directory.',
-  run: async (call) => (await acts()).removeCell(call),
-};
-
-export const lostCellCommand: Command = {
-  name: 'cells lost',
-  on: 'stores',
-  usage: '<name>',
-  summary: 'Give up a cell that cannot be restored.',
-  about: `No more requests are sent to it; requests for its owners get cell_lost. Moves from and to it end, and tenants
+    options: { later: LATER, concurrency: CONCURRENCY },
+    run: async (call) => (await acts()).drainCell(call),
+  },
+  {
+    name: 'cells rebalance',
+    on: 'stores',
+    summary: 'Move owners until all cells have about the same number of memories.',
+    options: { later: LATER, concurrency: CONCURRENCY },
+    run: async (call) => (await acts()).rebalanceCells(call),
+  },
+  {
+    name: 'cells home',
+    on: 'stores',
+    usage: '<tenant> <name>',
+    summary: 'Change a tenant’s home cell, where its settings, keys and webhooks are changed.',
+    about: 'Requests that change them wait for a moment. The tenant’s users stay in their cells.',
+    run: async (call) => (await acts()).changeHome(call),
+  },
+  {
+    name: 'cells remove',
+    on: 'stores',
+    usage: '<name>',
+    summary: 'Remove a drained cell from the directory.',
+    run: async (call) => (await acts()).removeCell(call),
+  },
+  {
+    name: 'cells lost',
+    on: 'stores',
+    usage: '<name>',
+    summary: 'Give up a cell that cannot be restored.',
+    about: `No more requests are sent to it; requests for its owners get cell_lost. Moves from and to it end, and tenants
 whose home it was get another home. With --begin-anew its slots go to the other cells: its owners start over there,
 without memories. Neither can be undone; if the cell comes back, it serves no requests.`,
-  options: {
-    force: { value: null, about: 'Give it up even though it responds.' },
-    'begin-anew': { value: null, about: 'Let its owners start over in the other cells.' },
-    later: LATER,
-    concurrency: CONCURRENCY,
+    options: {
+      force: { value: null, about: 'Give it up even though it responds.' },
+      'begin-anew': { value: null, about: 'Let its owners start over in the other cells.' },
+      later: LATER,
+      concurrency: CONCURRENCY,
+    },
+    run: async (call) => (await import('../cells/acts.ts')).loseCell(call),
   },
-  run: async (call) => (await import('../cells/acts.ts')).loseCell(call),
-};
+];

@@ -1,189 +1,54 @@
 import type { Command } from '../command.ts';
-import { auditCommand, createKeyCommand, listKeysCommand, revokeKeyCommand, rotateKeyCommand } from './access.ts';
-import { batchesCommand, flushCommand, showCommand, tailCommand } from './batches.ts';
-import { exportCommand, importCommand } from './bundle.ts';
-import {
-  listCanariesCommand,
-  promoteCanaryCommand,
-  showCanaryCommand,
-  startCanaryCommand,
-  stopCanaryCommand,
-  undoCanaryCommand,
-} from './canary.ts';
-import {
-  addCellCommand,
-  cellsCommand,
-  drainCellCommand,
-  homeOfTenantCommand,
-  lostCellCommand,
-  moveToCellCommand,
-  rebalanceCellsCommand,
-  removeCellCommand,
-} from './cells.ts';
-import { coolCommand, listColdCommand, sweepColdCommand, wakeCommand } from './cold.ts';
-import {
-  applyNightCommand,
-  approveCommand,
-  discardNightCommand,
-  nightsCommand,
-  redoCommand,
-  rejectCommand,
-  reviewsCommand,
-  rollbackCommand,
-  undoCommand,
-  withoutNightsCommand,
-} from './decisions.ts';
+import { auditCommand, keyCommands } from './access.ts';
+import { batchCommands, flushCommand } from './batches.ts';
+import { bundleCommands } from './bundle.ts';
+import { canaryCommands } from './canary.ts';
+import { cellCommands } from './cells.ts';
+import { coldCommands } from './cold.ts';
+import { nightCommands, reviewCommands, undoCommands } from './decisions.ts';
 import { doctorCommand, statusCommand } from './doctor.ts';
 import { importMem0Command } from './import-mem0.ts';
-import {
-  backupCommand,
-  promoteCommand,
-  rebuildIndexCommand,
-  rebuildQueueCommand,
-  restoreCommand,
-} from './maintenance.ts';
+import { maintenanceCommands } from './maintenance.ts';
 import { mcpCommand } from './mcp.ts';
-import {
-  addCommand,
-  contextCommand,
-  eraseCommand,
-  exportUserCommand,
-  graphCommand,
-  historyCommand,
-  memoriesCommand,
-  profileCommand,
-  putLineCommand,
-  searchCommand,
-  takeLineCommand,
-  usersCommand,
-} from './memories.ts';
-import { calibrateModelsCommand, checkModelsCommand, loadEmbedderCommand } from './models.ts';
-import {
-  abandonIndexCommand,
-  backToIndexCommand,
-  confirmIndexCommand,
-  moveIndexCommand,
-  statusOfMoveCommand,
-  switchIndexCommand,
-} from './move.ts';
-import { replayCommand, whatIfCommand } from './replay.ts';
-import { endRunCommand, runStateCommand, runsCommand } from './runs.ts';
-import { setSettingCommand, settingsCommand } from './settings.ts';
-import {
-  assessSuiteCommand,
-  ciSuiteCommand,
-  exportSuiteCommand,
-  importSuiteCommand,
-  listSuitesCommand,
-  recordSuiteCommand,
-  runSuiteCommand,
-  sampleSuiteCommand,
-  showSuiteCommand,
-} from './suites.ts';
-import { ceilingsCommand, holdsCommand, planCommand, releaseHoldCommand, usageCommand } from './usage.ts';
-import {
-  createWebhookCommand,
-  deleteWebhookCommand,
-  listDeliveriesCommand,
-  listWebhooksCommand,
-  replayWebhookCommand,
-} from './webhooks.ts';
+import { eraseCommand, graphCommand, memoryCommands } from './memories.ts';
+import { modelCommands } from './models.ts';
+import { indexMoveCommands } from './move.ts';
+import { replayCommands } from './replay.ts';
+import { runCommands } from './runs.ts';
+import { settingCommands } from './settings.ts';
+import { suiteCommands } from './suites.ts';
+import { ceilingsCommand, holdCommands, usageCommands } from './usage.ts';
+import { webhookCommands } from './webhooks.ts';
 
 /** Everything the program can do, in the order of its help. */
 export const COMMANDS: readonly Command[] = [
-  addCommand,
-  searchCommand,
-  contextCommand,
-  usersCommand,
-  memoriesCommand,
-  historyCommand,
-  profileCommand,
-  putLineCommand,
-  takeLineCommand,
-  exportUserCommand,
+  ...memoryCommands,
   mcpCommand,
   statusCommand,
-  tailCommand,
-  batchesCommand,
-  showCommand,
+  ...batchCommands,
   graphCommand,
   flushCommand,
-  replayCommand,
-  whatIfCommand,
-  recordSuiteCommand,
-  listSuitesCommand,
-  showSuiteCommand,
-  runSuiteCommand,
-  sampleSuiteCommand,
-  assessSuiteCommand,
-  exportSuiteCommand,
-  importSuiteCommand,
-  ciSuiteCommand,
-  startCanaryCommand,
-  listCanariesCommand,
-  showCanaryCommand,
-  stopCanaryCommand,
-  promoteCanaryCommand,
-  undoCanaryCommand,
-  undoCommand,
-  rollbackCommand,
-  redoCommand,
+  ...replayCommands,
+  ...suiteCommands,
+  ...canaryCommands,
+  ...undoCommands,
   eraseCommand,
-  settingsCommand,
-  setSettingCommand,
-  runsCommand,
-  runStateCommand,
-  endRunCommand,
-  reviewsCommand,
-  approveCommand,
-  rejectCommand,
-  holdsCommand,
-  releaseHoldCommand,
-  nightsCommand,
-  applyNightCommand,
-  discardNightCommand,
-  withoutNightsCommand,
-  listWebhooksCommand,
-  createWebhookCommand,
-  deleteWebhookCommand,
-  listDeliveriesCommand,
-  replayWebhookCommand,
-  listKeysCommand,
-  createKeyCommand,
-  revokeKeyCommand,
-  rotateKeyCommand,
+  ...settingCommands,
+  ...runCommands,
+  ...reviewCommands,
+  ...holdCommands,
+  ...nightCommands,
+  ...webhookCommands,
+  ...keyCommands,
   ceilingsCommand,
   auditCommand,
-  usageCommand,
-  planCommand,
+  ...usageCommands,
   doctorCommand,
-  checkModelsCommand,
-  calibrateModelsCommand,
-  loadEmbedderCommand,
-  moveIndexCommand,
-  statusOfMoveCommand,
-  switchIndexCommand,
-  backToIndexCommand,
-  confirmIndexCommand,
-  abandonIndexCommand,
-  cellsCommand,
-  addCellCommand,
-  moveToCellCommand,
-  drainCellCommand,
-  rebalanceCellsCommand,
-  homeOfTenantCommand,
-  removeCellCommand,
-  lostCellCommand,
-  rebuildIndexCommand,
-  promoteCommand,
-  rebuildQueueCommand,
-  backupCommand,
-  restoreCommand,
-  listColdCommand,
-  coolCommand,
-  wakeCommand,
-  sweepColdCommand,
-  exportCommand,
-  importCommand,
+  ...modelCommands,
+  ...indexMoveCommands,
+  ...cellCommands,
+  ...maintenanceCommands,
+  ...coldCommands,
+  ...bundleCommands,
   importMem0Command,
 ];

@@ -33,36 +33,148 @@ import { type Columns, LIMIT, listed, MORE, table } from '../output.ts';
 
 const WAIT_MS = 60_000;
 
-export const addCommand: Command = {
-  name: 'add',
-  usage: '[text]',
-  writes: true,
-  summary: 'Post what a user said, or a conversation from a file, and show the resulting memories.',
-  about: `The file has messages as JSON: an array in the format of OpenAI's or Anthropic's API, or an object with
+const TOP_K_USUAL = 10;
+const TOP_K_MAX = 100;
+const TOKENS_USUAL = 1_000;
+const TOKENS_MAX = 100_000;
+
+export const memoryCommands: readonly Command[] = [
+  {
+    name: 'add',
+    usage: '[text]',
+    writes: true,
+    summary: 'Post what a user said, or a conversation from a file, and show the resulting memories.',
+    about: `The file has messages as JSON: an array in the format of OpenAI's or Anthropic's API, or an object with
 the field messages. Offline the batch is only stored; a worker consolidates it.`,
-  options: {
-    ...OWNER,
-    app: { value: 'ID', about: 'The app it was said in.' },
-    file: { value: 'FILE', about: 'A file with messages instead of a text; - reads standard input.' },
-    'no-wait': { value: null, about: 'Do not wait for the result.' },
+    options: {
+      ...OWNER,
+      app: { value: 'ID', about: 'The app it was said in.' },
+      file: { value: 'FILE', about: 'A file with messages instead of a text; - reads standard input.' },
+      'no-wait': { value: null, about: 'Do not wait for the result.' },
+    },
+    run: async (call) => {
+      const { given, ask } = call;
+      const body = {
+        ...ownerOf(given),
+        ...present({ app_id: given.text('app') }),
+        messages: await saidIn(given),
+        flush: true,
+      };
+      const isWaiting = !(given.flag('no-wait') || given.flag('offline'));
+      if (!isWaiting) {
+        const accepted = await ask<{ readonly batch_id: string }>('POST', '/v1/batches', body);
+        return { value: accepted, text: `Batch ${accepted.batch_id} is stored.` };
+      }
+      const batch = await ask<BatchView>('POST', `/v1/batches?wait=${WAIT_MS}`, body);
+      return { value: batch, text: outcomeOf(batch), exit: batch.state === 'parked' ? EXIT.findings : EXIT.done };
+    },
   },
-  run: async (call) => {
-    const { given, ask } = call;
-    const body = {
-      ...ownerOf(given),
-      ...present({ app_id: given.text('app') }),
-      messages: await saidIn(given),
-      flush: true,
-    };
-    const isWaiting = !(given.flag('no-wait') || given.flag('offline'));
-    if (!isWaiting) {
-      const accepted = await ask<{ readonly batch_id: string }>('POST', '/v1/batches', body);
-      return { value: accepted, text: `Batch ${accepted.batch_id} is stored.` };
-    }
-    const batch = await ask<BatchView>('POST', `/v1/batches?wait=${WAIT_MS}`, body);
-    return { value: batch, text: outcomeOf(batch), exit: batch.state === 'parked' ? EXIT.findings : EXIT.done };
+  {
+    name: 'search',
+    usage: '<question>',
+    summary: 'Search the memories of an owner.',
+    options: {
+      ...OWNER,
+      limit: { value: 'N', about: `Maximum number of results. Default: ${TOP_K_USUAL}.` },
+      'as-of': { value: 'MOMENT', about: 'Search what was true then, e.g. 2026-03-01T09:30:00Z or 30d.' },
+    },
+    run: async ({ given, ask }) => {
+      const top_k = countOf(given, 'limit', { usual: TOP_K_USUAL, max: TOP_K_MAX });
+      const body = { ...ownerOf(given), query: given.words[0], top_k, ...present({ as_of: momentOf(given, 'as-of') }) };
+      const found = await ask<z.infer<typeof SearchResult>>('POST', '/v1/search', body);
+      const { results } = found;
+      return {
+        value: found,
+        text: results.length === 0 ? 'No memory answers this.' : table(HITS, results),
+      };
+    },
   },
-};
+  {
+    name: 'context',
+    usage: '[question]',
+    summary: 'Show the context block for a prompt.',
+    options: { ...OWNER, tokens: { value: 'N', about: `Token budget of the block. Default: ${TOKENS_USUAL}.` } },
+    run: async ({ given, ask }) => {
+      const max_tokens = countOf(given, 'tokens', { usual: TOKENS_USUAL, max: TOKENS_MAX });
+      const [query = null] = given.words;
+      const body = { ...ownerOf(given), ...present({ query }), max_tokens, format: 'text' };
+      const block = await ask<z.infer<typeof ContextResult>>('POST', '/v1/context', body);
+      return { value: block, text: block.text === '' ? 'Nothing is known.' : (block.text ?? '') };
+    },
+  },
+  {
+    name: 'users',
+    usage: '[beginning of an id]',
+    summary: 'List the users, agents and runs that own memories, last active first.',
+    options: { limit: LIMIT },
+    run: async (call) => {
+      const query = { order: 'updated', id_prefix: call.given.words[0] ?? null };
+      return listed(call, { path: '/v1/users', query, columns: USERS, as: 'users' });
+    },
+  },
+  {
+    name: 'memories',
+    summary: 'List the memories of an owner, newest first.',
+    options: { ...OWNER, limit: LIMIT },
+    run: async (call) => {
+      const query = ownerOf(call.given);
+      return listed(call, { path: '/v1/memories', query, columns: MEMORIES, as: 'memories' });
+    },
+  },
+  {
+    name: 'history',
+    usage: '<memory id>',
+    summary: 'Show the history of a memory, even after it was deleted.',
+    options: { limit: LIMIT },
+    run: async (call) => {
+      const path = `/v1/memories/${pathWord(call)}/history`;
+      return listed(call, { path, query: {}, columns: HISTORY, as: 'events' });
+    },
+  },
+  {
+    name: 'profile',
+    usage: '<user>',
+    summary: 'Show the profile of a user, slot by slot.',
+    run: async (call) => profileShown(await call.ask<ProfileView>('GET', profilePath(call.given.words))),
+  },
+  {
+    name: 'profile put',
+    usage: '<user> <slot> <text or memory>',
+    summary: 'Put a line into a slot of a profile. Nights do not change it.',
+    about: 'A word that starts with mem_ is the id of an existing memory; anything else is stored as a new memory.',
+    writes: true,
+    run: async (call) => {
+      const [user = '', slot = '', line = ''] = call.given.words;
+      const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
+      return profileShown(await call.ask<ProfileView>('PUT', profilePath([user, slot]), body));
+    },
+  },
+  {
+    name: 'profile take',
+    usage: '<user> <slot> <memory>',
+    summary: 'Remove a line from a profile for good. The memory stays.',
+    writes: true,
+    run: async (call) => profileShown(await call.ask<ProfileView>('DELETE', profilePath(call.given.words))),
+  },
+  {
+    name: 'export user',
+    usage: '<user id>',
+    summary: 'Print all data of a user, one JSON object per line.',
+    run: async (call) => {
+      const lines = await call.ask<string>('GET', `/v1/users/${pathWord(call)}/export`);
+      if (!lines.trimEnd().split('\n').at(-1)?.includes('"end"'))
+        throw new Error('the export was interrupted; run it again');
+      if (!call.given.flag('json')) return { value: lines, text: lines };
+      return {
+        value: lines
+          .trimEnd()
+          .split('\n')
+          .map((line): unknown => JSON.parse(line)),
+        text: lines,
+      };
+    },
+  },
+];
 
 async function saidIn(given: Given): Promise<unknown> {
   const [text = null] = given.words;
@@ -87,30 +199,6 @@ function outcomeOf({ id, state, error, events }: BatchView): string {
 
 const EVENTS: Columns<BatchView['events'][number]> = { event: 'event', memory: 'memory_id', text: 'memory' };
 
-const TOP_K_USUAL = 10;
-const TOP_K_MAX = 100;
-
-export const searchCommand: Command = {
-  name: 'search',
-  usage: '<question>',
-  summary: 'Search the memories of an owner.',
-  options: {
-    ...OWNER,
-    limit: { value: 'N', about: `Maximum number of results. Default: ${TOP_K_USUAL}.` },
-    'as-of': { value: 'MOMENT', about: 'Search what was true then, e.g. 2026-03-01T09:30:00Z or 30d.' },
-  },
-  run: async ({ given, ask }) => {
-    const top_k = countOf(given, 'limit', { usual: TOP_K_USUAL, max: TOP_K_MAX });
-    const body = { ...ownerOf(given), query: given.words[0], top_k, ...present({ as_of: momentOf(given, 'as-of') }) };
-    const found = await ask<z.infer<typeof SearchResult>>('POST', '/v1/search', body);
-    const { results } = found;
-    return {
-      value: found,
-      text: results.length === 0 ? 'No memory answers this.' : table(HITS, results),
-    };
-  },
-};
-
 const HITS: Columns<z.infer<typeof SearchResult>['results'][number]> = {
   score: ({ score }) => score.toFixed(2),
   since: ({ valid_from }) => dayOf(valid_from),
@@ -120,50 +208,12 @@ const HITS: Columns<z.infer<typeof SearchResult>['results'][number]> = {
 
 const dayOf = (moment: string): string => moment.slice(0, 'yyyy-mm-dd'.length);
 
-const TOKENS_MAX = 100_000;
-const TOKENS_USUAL = 1_000;
-
-export const contextCommand: Command = {
-  name: 'context',
-  usage: '[question]',
-  summary: 'Show the context block for a prompt.',
-  options: { ...OWNER, tokens: { value: 'N', about: `Token budget of the block. Default: ${TOKENS_USUAL}.` } },
-  run: async ({ given, ask }) => {
-    const max_tokens = countOf(given, 'tokens', { usual: TOKENS_USUAL, max: TOKENS_MAX });
-    const [query = null] = given.words;
-    const body = { ...ownerOf(given), ...present({ query }), max_tokens, format: 'text' };
-    const block = await ask<z.infer<typeof ContextResult>>('POST', '/v1/context', body);
-    return { value: block, text: block.text === '' ? 'Nothing is known.' : (block.text ?? '') };
-  },
-};
-
-export const usersCommand: Command = {
-  name: 'users',
-  usage: '[beginning of an id]',
-  summary: 'List the users, agents and runs that own memories, last active first.',
-  options: { limit: LIMIT },
-  run: async (call) => {
-    const query = { order: 'updated', id_prefix: call.given.words[0] ?? null };
-    return listed(call, { path: '/v1/users', query, columns: USERS, as: 'users' });
-  },
-};
-
 const USERS: Columns<z.infer<typeof UserList>['results'][number]> = {
   kind: 'kind',
   id: 'id',
   memories: 'memories',
   pending: 'pending',
   active: 'updated_at',
-};
-
-export const memoriesCommand: Command = {
-  name: 'memories',
-  summary: 'List the memories of an owner, newest first.',
-  options: { ...OWNER, limit: LIMIT },
-  run: async (call) => {
-    const query = ownerOf(call.given);
-    return listed(call, { path: '/v1/memories', query, columns: MEMORIES, as: 'memories' });
-  },
 };
 
 const MEMORIES: Columns<MemoryView> = {
@@ -173,65 +223,7 @@ const MEMORIES: Columns<MemoryView> = {
   memory: 'memory',
 };
 
-export const historyCommand: Command = {
-  name: 'history',
-  usage: '<memory id>',
-  summary: 'Show the history of a memory, even after it was deleted.',
-  options: { limit: LIMIT },
-  run: async (call) => {
-    const path = `/v1/memories/${pathWord(call)}/history`;
-    return listed(call, { path, query: {}, columns: HISTORY, as: 'events' });
-  },
-};
-
 const HISTORY: Columns<HistoryEvent> = { at: 'created_at', event: 'event', before: 'previous', after: 'memory' };
-
-export const exportUserCommand: Command = {
-  name: 'export user',
-  usage: '<user id>',
-  summary: 'Print all data of a user, one JSON object per line.',
-  run: async (call) => {
-    const lines = await call.ask<string>('GET', `/v1/users/${pathWord(call)}/export`);
-    if (!lines.trimEnd().split('\n').at(-1)?.includes('"end"'))
-      throw new Error('the export was interrupted; run it again');
-    if (!call.given.flag('json')) return { value: lines, text: lines };
-    return {
-      value: lines
-        .trimEnd()
-        .split('\n')
-        .map((line): unknown => JSON.parse(line)),
-      text: lines,
-    };
-  },
-};
-
-export const profileCommand: Command = {
-  name: 'profile',
-  usage: '<user>',
-  summary: 'Show the profile of a user, slot by slot.',
-  run: async (call) => profileShown(await call.ask<ProfileView>('GET', profilePath(call.given.words))),
-};
-
-export const putLineCommand: Command = {
-  name: 'profile put',
-  usage: '<user> <slot> <text or memory>',
-  summary: 'Put a line into a slot of a profile. Nights do not change it.',
-  about: 'A word that starts with mem_ is the id of an existing memory; anything else is stored as a new memory.',
-  writes: true,
-  run: async (call) => {
-    const [user = '', slot = '', line = ''] = call.given.words;
-    const body = line.startsWith('mem_') ? { memory_id: line } : { memory: line };
-    return profileShown(await call.ask<ProfileView>('PUT', profilePath([user, slot]), body));
-  },
-};
-
-export const takeLineCommand: Command = {
-  name: 'profile take',
-  usage: '<user> <slot> <memory>',
-  summary: 'Remove a line from a profile for good. The memory stays.',
-  writes: true,
-  run: async (call) => profileShown(await call.ask<ProfileView>('DELETE', profilePath(call.given.words))),
-};
 
 const profilePath = ([user = '', ...rest]: readonly string[]): string =>
   ['/v1/users', ...[user, 'profile', ...rest].map(encodeURIComponent)].join('/');

@@ -6,28 +6,60 @@ import { budgetOf, MINUTE_MS, MINUTES_MAX, SYSTEM_CLOCK, type Trial } from '../m
 import { type Output, table, tracked } from '../output.ts';
 import { quietLog } from '../stores.ts';
 
-export const checkModelsCommand: Command = {
-  name: 'models check',
-  on: 'stores',
-  summary: 'Test the configured models, and say how to fix what does not work.',
-  about: `Needs no running server, and changes nothing: it reads the same settings as a server.
+export const modelCommands: readonly Command[] = [
+  {
+    name: 'models check',
+    on: 'stores',
+    summary: 'Test the configured models, and say how to fix what does not work.',
+    about: `Needs no running server, and changes nothing: it reads the same settings as a server.
 Sends the models about fifteen requests within a minute: first the quick and most
 informative ones. For models of steps, images and fallbacks it checks whether they respond, and in which
 format. Tests that a slow model had no time for are listed as not tried. Features that the ledger knows a
 server does not accept are not tested again, unless you add --fresh. Exits with 1 if a
 model does not work.`,
-  options: {
-    chat: { value: null, about: 'Only the chat models.' },
-    embeddings: { value: null, about: 'Only the embedding model.' },
-    minutes: { value: 'N', about: `Maximum duration in minutes, 1 to ${MINUTES_MAX}. Default: 1.` },
-    fresh: { value: null, about: 'Also test what the ledger already knows.' },
+    options: {
+      chat: { value: null, about: 'Only the chat models.' },
+      embeddings: { value: null, about: 'Only the embedding model.' },
+      minutes: { value: 'N', about: `Maximum duration in minutes, 1 to ${MINUTES_MAX}. Default: 1.` },
+      fresh: { value: null, about: 'Also test what the ledger already knows.' },
+    },
+    run: async (call) => {
+      const trials = await triedAs(call);
+      const works = trials.every(({ verdict }) => verdict !== 'failed');
+      return { value: { works, trials }, text: textOf(trials), exit: works ? EXIT.done : EXIT.failed };
+    },
   },
-  run: async (call) => {
-    const trials = await triedAs(call);
-    const works = trials.every(({ verdict }) => verdict !== 'failed');
-    return { value: { works, trials }, text: textOf(trials), exit: works ? EXIT.done : EXIT.failed };
+  {
+    name: 'models calibrate',
+    on: 'stores',
+    summary: 'Measure the distances of the embedding model between texts, and show the derived thresholds.',
+    about: `Needs no running server and no ledger. Embeds built-in sentences in six languages, as a server
+does when it first uses a model, and changes nothing. A model that knows a language puts questions
+nearer to their answers than to other facts.`,
+    run: async (call) => {
+      const { calibrate } = await import('@slowwave/engine');
+      const calibration = await withEmbedder(call, (embedder) => calibrate(embedder, call.cancel));
+      return { value: calibration, text: calibrationText(calibration, call.config.embeddingModel === null) };
+    },
   },
-};
+  {
+    name: 'load embedder',
+    on: 'stores',
+    summary: 'Download and load the embedding model that runs in the process.',
+    about: `For SLOWWAVE_EMBEDDING_MODEL=local. The model is downloaded to the data folder, where servers find
+it, and tried once. If the command is stopped, run it again to continue. Servers do the same at startup.`,
+    run: async (call) => {
+      if (call.config.localModel === null) {
+        const note = 'the configured embedding model does not run in the process, so there is nothing to load';
+        return { value: { fingerprint: null, note }, text: note };
+      }
+      return withEmbedder(call, async ({ documents: { fingerprint, dimensions } }) => ({
+        value: { fingerprint, dimensions },
+        text: `${fingerprint} is loaded and answers.`,
+      }));
+    },
+  },
+];
 
 async function triedAs({ given, config, out, cancel }: Call): Promise<readonly Trial[]> {
   const all = given.flag('chat') === given.flag('embeddings');
@@ -62,20 +94,6 @@ function sentenceOn({ tried, verdict, came, advice }: Trial): readonly string[] 
   return [verdict === 'failed' ? `${tried}: ${advice}` : `${tried}: ${came}; ${advice}`];
 }
 
-export const calibrateModelsCommand: Command = {
-  name: 'models calibrate',
-  on: 'stores',
-  summary: 'Measure the distances of the embedding model between texts, and show the derived thresholds.',
-  about: `Needs no running server and no ledger. Embeds built-in sentences in six languages, as a server
-does when it first uses a model, and changes nothing. A model that knows a language puts questions
-nearer to their answers than to other facts.`,
-  run: async (call) => {
-    const { calibrate } = await import('@slowwave/engine');
-    const calibration = await withEmbedder(call, (embedder) => calibrate(embedder, call.cancel));
-    return { value: calibration, text: calibrationText(calibration, call.config.embeddingModel === null) };
-  },
-};
-
 function calibrationText({ languages, near, pair, vectors }: Calibration, isBuiltin: boolean): string {
   const list = table<LanguageCosines>(
     {
@@ -101,24 +119,6 @@ The cut reads ${questions.apart.toFixed(2)} as unrelated to a question, and ${qu
 const spread = (one: number, other: number): string => `${one.toFixed(2)} to ${other.toFixed(2)}`;
 
 const MEGABYTE = 1_000_000;
-
-export const loadEmbedderCommand: Command = {
-  name: 'load embedder',
-  on: 'stores',
-  summary: 'Download and load the embedding model that runs in the process.',
-  about: `For SLOWWAVE_EMBEDDING_MODEL=local. The model is downloaded to the data folder, where servers find
-it, and tried once. If the command is stopped, run it again to continue. Servers do the same at startup.`,
-  run: async (call) => {
-    if (call.config.localModel === null) {
-      const note = 'the configured embedding model does not run in the process, so there is nothing to load';
-      return { value: { fingerprint: null, note }, text: note };
-    }
-    return withEmbedder(call, async ({ documents: { fingerprint, dimensions } }) => ({
-      value: { fingerprint, dimensions },
-      text: `${fingerprint} is loaded and answers.`,
-    }));
-  },
-};
 
 /** The configured embedder, as soon as it can be asked. */
 async function withEmbedder<T>({ config, out }: Call, work: (embedder: OpenEmbedder) => Promise<T>): Promise<T> {

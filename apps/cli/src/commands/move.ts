@@ -5,72 +5,57 @@ import { pairs } from '../output.ts';
 const PATH = '/v1/index/move';
 const MOST = 1_000_000_000;
 
-export const moveIndexCommand: Command = {
-  name: 'index move',
-  summary: 'Move the index to the next embedding model, while it is in use.',
-  about: `Requires SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
+export const indexMoveCommands: readonly Command[] = [
+  {
+    name: 'index move',
+    summary: 'Move the index to the next embedding model, while it is in use.',
+    about: `Requires SLOWWAVE_NEXT_EMBEDDING_MODEL in all processes of the server. A worker fills a new index
 next to the one in use. Then both are compared with recent questions of users, and searches use the
 new one if it finds as much. The old one is kept up to date until slowwave index confirm.`,
-  options: {
-    'dry-run': { value: null, about: 'Only show how many texts have to be embedded.' },
-    'tokens-per-minute': { value: 'N', about: 'Token limit per minute for filling the new index. Default: no limit.' },
-    margin: { value: 'SHARE', about: 'How much lower the recall of the new index may be, 0 to 1. Default: 0.02.' },
-    manual: { value: null, about: 'Wait for slowwave index switch, even if the comparison passes.' },
+    options: {
+      'dry-run': { value: null, about: 'Only show how many texts have to be embedded.' },
+      'tokens-per-minute': {
+        value: 'N',
+        about: 'Token limit per minute for filling the new index. Default: no limit.',
+      },
+      margin: { value: 'SHARE', about: 'How much lower the recall of the new index may be, 0 to 1. Default: 0.02.' },
+      manual: { value: null, about: 'Wait for slowwave index switch, even if the comparison passes.' },
+    },
+    run: async (call) => {
+      const { given } = call;
+      const limited = given.text('tokens-per-minute') !== null;
+      const margin = given.text('margin');
+      const answer = await call.ask<IndexMoveAnswer>('POST', PATH, {
+        ...(limited && { tokens_per_minute: countOf(given, 'tokens-per-minute', { usual: 1, max: MOST }) }),
+        ...(margin !== null && { margin: Number(margin) }),
+        auto: !given.flag('manual'),
+        dry_run: given.flag('dry-run'),
+      });
+      return told(answer);
+    },
   },
-  run: async (call) => {
-    const { given } = call;
-    const limited = given.text('tokens-per-minute') !== null;
-    const margin = given.text('margin');
-    const answer = await call.ask<IndexMoveAnswer>('POST', PATH, {
-      ...(limited && { tokens_per_minute: countOf(given, 'tokens-per-minute', { usual: 1, max: MOST }) }),
-      ...(margin !== null && { margin: Number(margin) }),
-      auto: !given.flag('manual'),
-      dry_run: given.flag('dry-run'),
-    });
-    return told(answer);
+  {
+    name: 'index status',
+    summary: 'Show the progress of the move, and how the two indexes compare.',
+    run: async ({ ask }) => told(await ask<IndexMoveAnswer>('GET', PATH)),
   },
-};
-
-export const statusOfMoveCommand: Command = {
-  name: 'index status',
-  summary: 'Show the progress of the move, and how the two indexes compare.',
-  run: async ({ ask }) => told(await ask<IndexMoveAnswer>('GET', PATH)),
-};
+  {
+    name: 'index switch',
+    summary: 'Search the new index.',
+    options: { force: { value: null, about: 'Even if it finds less than the margin allows.' } },
+    run: (call) => changed(call, { state: 'switched', force: call.given.flag('force') }),
+  },
+  stepTo('ready', { name: 'index back', summary: 'Search the old index again, without embedding anything.' }),
+  stepTo('confirmed', { name: 'index confirm', summary: 'Remove the old index and its vectors.' }),
+  stepTo('abandoned', { name: 'index abandon', summary: 'Abandon the move and remove the new index.' }),
+];
 
 /** Brings a move into another state. */
-const stepTo = ({ name, state, summary }: StepOfMove): Command => ({
-  name,
-  summary,
-  run: (call) => changed(call, { state }),
-});
-
-interface StepOfMove extends Pick<Command, 'name' | 'summary'> {
-  readonly state: string;
+function stepTo(state: string, named: Pick<Command, 'name' | 'summary'>): Command {
+  return { ...named, run: (call) => changed(call, { state }) };
 }
 
 const changed = async ({ ask }: Call, body: object) => told(await ask<IndexMoveAnswer>('PATCH', PATH, body));
-
-export const switchIndexCommand: Command = {
-  name: 'index switch',
-  summary: 'Search the new index.',
-  options: { force: { value: null, about: 'Even if it finds less than the margin allows.' } },
-  run: (call) => changed(call, { state: 'switched', force: call.given.flag('force') }),
-};
-export const backToIndexCommand = stepTo({
-  name: 'index back',
-  state: 'ready',
-  summary: 'Search the old index again, without embedding anything.',
-});
-export const confirmIndexCommand = stepTo({
-  name: 'index confirm',
-  state: 'confirmed',
-  summary: 'Remove the old index and its vectors.',
-});
-export const abandonIndexCommand = stepTo({
-  name: 'index abandon',
-  state: 'abandoned',
-  summary: 'Abandon the move and remove the new index.',
-});
 
 function told(answer: IndexMoveAnswer) {
   const { move, estimate } = answer;

@@ -25,50 +25,53 @@ const ownerIn = ({ given }: Pick<Call, 'given'>) => ({
 
 const pathOf = (call: Call, what: string): string => withQuery(`/v1/runs/${pathWord(call)}/${what}`, ownerIn(call));
 
-export const runsCommand: Command = {
-  name: 'runs',
-  summary: 'List the runs of an owner that have a state, last changed first.',
-  options: { ...OF, ended: { value: null, about: 'Only runs that ended.' }, limit: LIMIT },
-  run: async (call) => {
-    const query = { ...ownerIn(call), ended: call.given.flag('ended') ? 'true' : null };
-    return listed(call, { path: '/v1/runs', query, columns: RUNS, as: 'runs', none: 'No run has a state.' });
+export const runCommands: readonly Command[] = [
+  {
+    name: 'runs',
+    summary: 'List the runs of an owner that have a state, last changed first.',
+    options: { ...OF, ended: { value: null, about: 'Only runs that ended.' }, limit: LIMIT },
+    run: async (call) => {
+      const query = { ...ownerIn(call), ended: call.given.flag('ended') ? 'true' : null };
+      return listed(call, { path: '/v1/runs', query, columns: RUNS, as: 'runs', none: 'No run has a state.' });
+    },
   },
-};
-
-export const runStateCommand: Command = {
-  name: 'run state',
-  usage: '<run>',
-  summary: 'Show the state of a run; with --file, replace it.',
-  about: `The file has goal, steps and data as in GET /v1/runs/{id}/state, as JSON; "-" reads
+  {
+    name: 'run state',
+    usage: '<run>',
+    summary: 'Show the state of a run; with --file, replace it.',
+    about: `The file has goal, steps and data as in GET /v1/runs/{id}/state, as JSON; "-" reads
 standard input. Without --version it can only start a run.`,
-  options: {
-    ...OF,
-    file: { value: 'PATH', about: 'The new state.' },
-    version: VERSION,
-    history: { value: null, about: 'List its versions, newest first.' },
-    limit: LIMIT,
+    options: {
+      ...OF,
+      file: { value: 'PATH', about: 'The new state.' },
+      version: VERSION,
+      history: { value: null, about: 'List its versions, newest first.' },
+      limit: LIMIT,
+    },
+    run: async (call) => {
+      if (call.given.flag('history')) return history(call);
+      const file = call.given.text('file');
+      const state =
+        file === null
+          ? await call.ask<TaskStateView>('GET', pathOf(call, 'state'))
+          : await call.ask<TaskStateView>('PUT', pathOf(call, 'state'), {
+              ...(await stateIn(file)),
+              ...versionIn(call),
+            });
+      return { value: state, text: shown(state) };
+    },
   },
-  run: async (call) => {
-    if (call.given.flag('history')) return history(call);
-    const file = call.given.text('file');
-    const state =
-      file === null
-        ? await call.ask<TaskStateView>('GET', pathOf(call, 'state'))
-        : await call.ask<TaskStateView>('PUT', pathOf(call, 'state'), { ...(await stateIn(file)), ...versionIn(call) });
-    return { value: state, text: shown(state) };
+  {
+    name: 'run end',
+    usage: '<run>',
+    summary: 'Mark a run as ended: its state stays readable and can no longer be changed.',
+    options: { ...OF, version: VERSION },
+    run: async (call) => {
+      const state = await call.ask<TaskStateView>('POST', pathOf(call, 'end'), versionIn(call));
+      return { value: state, text: `Run ${state.run_id} ended at ${state.ended_at}.` };
+    },
   },
-};
-
-export const endRunCommand: Command = {
-  name: 'run end',
-  usage: '<run>',
-  summary: 'Mark a run as ended: its state stays readable and can no longer be changed.',
-  options: { ...OF, version: VERSION },
-  run: async (call) => {
-    const state = await call.ask<TaskStateView>('POST', pathOf(call, 'end'), versionIn(call));
-    return { value: state, text: `Run ${state.run_id} ended at ${state.ended_at}.` };
-  },
-};
+];
 
 async function history(call: Call) {
   const path = `/v1/runs/${pathWord(call)}/state/history`;

@@ -5,42 +5,46 @@ import { UsageError } from '../exit.ts';
 
 const INDENT = 2;
 
-export const settingsCommand: Command = {
-  name: 'settings',
-  summary: 'Show the settings of a tenant, as JSON.',
-  options: { tenant: TENANT },
-  run: async (call) => {
-    const settings = await call.ask<SettingsView>('GET', ofTenant('/v1/settings', call));
-    return { value: settings, text: JSON.stringify(settings, null, INDENT) };
+export const settingCommands: readonly Command[] = [
+  {
+    name: 'settings',
+    summary: 'Show the settings of a tenant, as JSON.',
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const settings = await call.ask<SettingsView>('GET', ofTenant('/v1/settings', call));
+      return { value: settings, text: JSON.stringify(settings, null, INDENT) };
+    },
   },
-};
-
-export const setSettingCommand: Command = {
-  name: 'settings set',
-  usage: '<setting=value>',
-  summary: 'Change one setting of a tenant; all others stay.',
-  about: `The value is JSON or plain text, e.g. timezone=Europe/Oslo, graph=true,
+  {
+    name: 'settings set',
+    usage: '<setting=value>',
+    summary: 'Change one setting of a tenant; all others stay.',
+    about: `The value is JSON or plain text, e.g. timezone=Europe/Oslo, graph=true,
 budgets.tokens_per_day=100000, 'review=["DELETE"]', includes=null. slowwave settings lists
 all settings.`,
-  options: {
-    'gate-run': {
-      value: 'RUN',
-      about: 'If a gate is set: the id of a passed run with exactly these settings (docs/suites.md).',
+    options: {
+      'gate-run': {
+        value: 'RUN',
+        about: 'If a gate is set: the id of a passed run with exactly these settings (docs/suites.md).',
+      },
+      tenant: TENANT,
     },
-    tenant: TENANT,
+    run: async (call) => {
+      const { names, value } = assignmentIn(call.given);
+      const path = ofTenant('/v1/settings', call);
+      const before = await call.ask<SettingsView>('GET', path);
+      const to = withQuery('/v1/settings', {
+        tenant: call.given.text('tenant'),
+        gate_run: call.given.text('gate-run'),
+      });
+      const after = await call.ask<SettingsView>('PUT', to, changed(before, names, value));
+      return {
+        value: after,
+        text: `${names.join('.')} is now ${JSON.stringify(value)}. It takes effect with the next consolidation.`,
+      };
+    },
   },
-  run: async (call) => {
-    const { names, value } = assignmentIn(call.given);
-    const path = ofTenant('/v1/settings', call);
-    const before = await call.ask<SettingsView>('GET', path);
-    const to = withQuery('/v1/settings', { tenant: call.given.text('tenant'), gate_run: call.given.text('gate-run') });
-    const after = await call.ask<SettingsView>('PUT', to, changed(before, names, value));
-    return {
-      value: after,
-      text: `${names.join('.')} is now ${JSON.stringify(value)}. It takes effect with the next consolidation.`,
-    };
-  },
-};
+];
 
 interface Assignment {
   /** From the outside in. */

@@ -18,61 +18,199 @@ import { type Columns, LIMIT, listed, listing, pairs, table, tracked } from '../
 const OWNERS = { usual: 50, max: 200 };
 const BATCHES = { usual: 10, max: 50 };
 
-export const recordSuiteCommand: Command = {
-  name: 'suite record',
-  usage: '<name>',
-  writes: true,
-  summary: 'Record a suite: what owners said, the memories known before, and the results.',
-  about: `Owners are chosen by the hash of their ids, so that all languages, lengths and kinds of change are
+const RUN_OPTIONS = {
+  model: { value: 'NAME', about: 'Another chat model for all steps.' },
+  prompts: { value: 'FILE', about: 'Prompts as JSON: {"extract": "…", "decide": "…"}.' },
+  settings: {
+    value: 'FILE',
+    about: 'Settings as JSON, as printed by slowwave settings; those that affect what is remembered are tried.',
+  },
+  embedder: { value: 'NAME', about: 'Embedding model for the questions of the suite, instead of the configured one.' },
+  budget: { value: 'TOKENS', about: 'Maximum tokens of the run. Default: about twice the estimate.' },
+  report: { value: 'LIST', about: 'Also write reports, e.g. junit=report.xml,markdown=report.md,json=report.json.' },
+  yes: { value: null, about: 'Start without showing the estimate first.' },
+  tenant: TENANT,
+} as const;
+
+export const suiteCommands: readonly Command[] = [
+  {
+    name: 'suite record',
+    usage: '<name>',
+    writes: true,
+    summary: 'Record a suite: what owners said, the memories known before, and the results.',
+    about: `Owners are chosen by the hash of their ids, so that all languages, lengths and kinds of change are
 represented. A suite contains what they said; --mask removes personal data. Erasing an owner
 removes its case.`,
-  options: {
-    from: { value: 'WHERE', about: 'production (default).' },
-    owners: { value: 'N', about: `Number of owners. Default: ${OWNERS.usual}.` },
-    batches: { value: 'N', about: `Number of newest batches per owner. Default: ${BATCHES.usual}.` },
-    mask: { value: null, about: 'Mask personal data, as the setting personal_data does.' },
-    tenant: TENANT,
+    options: {
+      from: { value: 'WHERE', about: 'production (default).' },
+      owners: { value: 'N', about: `Number of owners. Default: ${OWNERS.usual}.` },
+      batches: { value: 'N', about: `Number of newest batches per owner. Default: ${BATCHES.usual}.` },
+      mask: { value: null, about: 'Mask personal data, as the setting personal_data does.' },
+      tenant: TENANT,
+    },
+    run: async (call) => {
+      const { given, ask } = call;
+      const from = given.text('from') ?? 'production';
+      if (from !== 'production')
+        throw new UsageError(
+          `--from: expected production, got "${from}"; a file is imported with suite import`,
+          'suite record',
+        );
+      const record = {
+        owners: countOf(given, 'owners', OWNERS),
+        batches_per_owner: countOf(given, 'batches', BATCHES),
+        mask: given.flag('mask'),
+      };
+      const suite = await ask<SuiteView>('POST', ofTenant('/v1/suites', call), { name: given.words[0], record });
+      return {
+        value: suite,
+        text: `Recorded the suite ${suite.name} of ${counted(suite.estimate.cases, 'owner')}. ${takes(suite.estimate)}`,
+      };
+    },
   },
-  run: async (call) => {
-    const { given, ask } = call;
-    const from = given.text('from') ?? 'production';
-    if (from !== 'production')
-      throw new UsageError(
-        `--from: expected production, got "${from}"; a file is imported with suite import`,
-        'suite record',
+  {
+    name: 'suite list',
+    summary: 'List suites, newest first.',
+    options: { tenant: TENANT, limit: LIMIT },
+    run: async (call) => {
+      const query = { tenant: call.given.text('tenant') };
+      return listed(call, { path: '/v1/suites', query, columns: SUITES, as: 'suites', none: 'There are no suites.' });
+    },
+  },
+  {
+    name: 'suite show',
+    usage: '<name or run>',
+    summary: 'Show a suite with its runs, or the report of a run.',
+    options: { suite: { value: 'NAME', about: 'The suite of the run.' }, tenant: TENANT, limit: LIMIT },
+    run: async (call) => {
+      const suite = call.given.text('suite');
+      if (suite !== null) return reported(call, { suite, id: call.given.words[0] ?? '' });
+      const path = `/v1/suites/${pathWord(call)}`;
+      const query = { tenant: call.given.text('tenant') };
+      const view = await call.ask<SuiteView>('GET', ofTenant(path, call));
+      const { items: runs, more, text } = await listing(call, { path: `${path}/runs`, query, columns: RUNS });
+      const about = pairs([
+        ['suite', view.name],
+        ['from', view.origin],
+        ['cases', view.estimate.cases],
+        ['a run', takes(view.estimate)],
+      ]);
+      return {
+        value: { ...view, runs, more },
+        text: runs.length === 0 ? `${about}\nIt has not been run yet.` : `${about}\n\n${text}`,
+      };
+    },
+  },
+  {
+    name: 'suite run',
+    usage: '<name>',
+    on: 'server',
+    writes: true,
+    summary: 'Run a suite with another model, prompts or settings, and compare the result with the stored one.',
+    about: `It runs in a shadow space; live memories are not changed. Requires a running worker. Shows the estimate
+first, and only starts with --yes. After Ctrl-C the run continues in the worker; see suite show.
+Exits with 0 if it passed, and with 1 if it is blocked.`,
+    options: RUN_OPTIONS,
+    run: (call) => run(call, { name: call.given.words[0] ?? '', yes: call.given.flag('yes') }),
+  },
+  {
+    name: 'suite sample',
+    usage: '<suite> <run>',
+    summary: 'Write messages of a run with the facts found in them, for a person to assess.',
+    about: `One message or fact per line, as JSON. Fill in "verdict": agree or wrong for a fact, complete or missing for
+a message, and send the file with suite assess. Everyone gets the same messages.`,
+    options: {
+      by: { value: 'NAME', about: 'Include this person’s earlier verdicts.' },
+      messages: { value: 'N', about: 'Number of messages. Default: 20.' },
+      file: { value: 'FILE', about: 'Output file. Default: standard output.' },
+      tenant: TENANT,
+    },
+    run: async (call) => {
+      const { given } = call;
+      const query = { by: given.text('by'), messages: given.text('messages'), tenant: given.text('tenant') };
+      const { messages } = await call.ask<SuiteSample>('GET', withQuery(`${pathOfRun(call)}/sample`, query));
+      const items = messages.flatMap(itemsOf);
+      const text = items.map((item) => `${JSON.stringify(item)}\n`).join('');
+      const path = given.text('file');
+      if (path === null) return { value: { items }, text };
+      await writeFile(path, text);
+      return { value: { file: path, items: items.length }, text: `Wrote ${counted(items.length, 'item')} to ${path}.` };
+    },
+  },
+  {
+    name: 'suite assess',
+    usage: '<suite> <run> <file>',
+    writes: true,
+    summary: 'Send the verdicts in a file written by suite sample, and show how much people agree.',
+    about: 'Lines without a verdict are skipped; a later verdict on the same item replaces the earlier one.',
+    options: { by: { value: 'NAME', about: 'Name of the assessor.' }, tenant: TENANT },
+    run: async (call) => {
+      const by = call.given.text('by');
+      if (by === null) throw new UsageError('expected --by, the name of the assessor', 'suite assess');
+      const assessments = await verdictsIn(call.given.words[2] ?? '');
+      const path = ofTenant(`${pathOfRun(call)}/assessments`, call);
+      const assessed = await call.ask<SuiteAssessments>('POST', path, { by, assessments });
+      return { value: assessed, text: textOf(assessed) };
+    },
+  },
+  {
+    name: 'suite export',
+    usage: '<name>',
+    summary: 'Write a suite as a file for a repository: one case per line.',
+    about: 'The file does not name users, but it contains what they said unless the suite was recorded with --mask.',
+    options: { file: { value: 'FILE', about: 'Output file. Default: standard output.' }, tenant: TENANT },
+    run: async (call) => {
+      const { cases, ...head } = await call.ask<SuiteFile>(
+        'GET',
+        ofTenant(`/v1/suites/${pathWord(call)}/export`, call),
       );
-    const record = {
-      owners: countOf(given, 'owners', OWNERS),
-      batches_per_owner: countOf(given, 'batches', BATCHES),
-      mask: given.flag('mask'),
-    };
-    const suite = await ask<SuiteView>('POST', ofTenant('/v1/suites', call), { name: given.words[0], record });
-    return {
-      value: suite,
-      text: `Recorded the suite ${suite.name} of ${counted(suite.estimate.cases, 'owner')}. ${takes(suite.estimate)}`,
-    };
+      const text = `${[head, ...cases].map((line) => JSON.stringify(line)).join('\n')}\n`;
+      const path = call.given.text('file');
+      if (path === null) return { value: { ...head, cases }, text };
+      await writeFile(path, text);
+      return { value: { file: path, cases: cases.length }, text: `Wrote ${counted(cases.length, 'case')} to ${path}.` };
+    },
   },
-};
-
-export const importSuiteCommand: Command = {
-  name: 'suite import',
-  usage: '<file>',
-  writes: true,
-  summary: 'Import a suite from a file written by suite export or by hand.',
-  about: 'docs/suites.md describes the file.',
-  options: {
-    name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
-    replace: { value: null, about: 'Replace an existing suite with this name.' },
-    tenant: TENANT,
+  {
+    name: 'suite import',
+    usage: '<file>',
+    writes: true,
+    summary: 'Import a suite from a file written by suite export or by hand.',
+    about: 'docs/suites.md describes the file.',
+    options: {
+      name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
+      replace: { value: null, about: 'Replace an existing suite with this name.' },
+      tenant: TENANT,
+    },
+    run: async (call) => {
+      const suite = await imported(call, call.given.flag('replace'));
+      return {
+        value: suite,
+        text: `Imported the suite ${suite.name} of ${counted(suite.estimate.cases, 'case')}. ${takes(suite.estimate)}`,
+      };
+    },
   },
-  run: async (call) => {
-    const suite = await imported(call, call.given.flag('replace'));
-    return {
-      value: suite,
-      text: `Imported the suite ${suite.name} of ${counted(suite.estimate.cases, 'case')}. ${takes(suite.estimate)}`,
-    };
+  {
+    name: 'suite ci',
+    usage: '<file>',
+    on: 'server',
+    writes: true,
+    summary: 'For CI: import a suite from a file, run it, and exit with 1 if it is blocked.',
+    about: `Same as suite import --replace and suite run --yes. With --baseline the suite is run without changes first, so that
+both runs use the same model server and have the same noise.`,
+    options: {
+      ...RUN_OPTIONS,
+      name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
+      baseline: { value: null, about: 'Run it without changes first.' },
+    },
+    run: async (call) => {
+      reportsIn(call);
+      const { name } = await imported(call, true);
+      if (call.given.flag('baseline')) await followed(call, await started(call, name, {}));
+      return run(call, { name, yes: true });
+    },
   },
-};
+];
 
 async function imported(call: Call, replaces: boolean): Promise<SuiteView> {
   const [path = ''] = call.given.words;
@@ -115,32 +253,6 @@ const textIn = (path: string): Promise<string> =>
     throw new CommandError(`could not read the file: ${cause.message}`, EXIT.notFound);
   });
 
-export const exportSuiteCommand: Command = {
-  name: 'suite export',
-  usage: '<name>',
-  summary: 'Write a suite as a file for a repository: one case per line.',
-  about: 'The file does not name users, but it contains what they said unless the suite was recorded with --mask.',
-  options: { file: { value: 'FILE', about: 'Output file. Default: standard output.' }, tenant: TENANT },
-  run: async (call) => {
-    const { cases, ...head } = await call.ask<SuiteFile>('GET', ofTenant(`/v1/suites/${pathWord(call)}/export`, call));
-    const text = `${[head, ...cases].map((line) => JSON.stringify(line)).join('\n')}\n`;
-    const path = call.given.text('file');
-    if (path === null) return { value: { ...head, cases }, text };
-    await writeFile(path, text);
-    return { value: { file: path, cases: cases.length }, text: `Wrote ${counted(cases.length, 'case')} to ${path}.` };
-  },
-};
-
-export const listSuitesCommand: Command = {
-  name: 'suite list',
-  summary: 'List suites, newest first.',
-  options: { tenant: TENANT, limit: LIMIT },
-  run: async (call) => {
-    const query = { tenant: call.given.text('tenant') };
-    return listed(call, { path: '/v1/suites', query, columns: SUITES, as: 'suites', none: 'There are no suites.' });
-  },
-};
-
 type Suite = Omit<SuiteView, 'estimate'>;
 const SUITES: Columns<Suite> = {
   name: 'name',
@@ -157,79 +269,6 @@ const RUNS: Columns<RunSummary> = {
   passed: ({ passed }) => (passed === null ? null : passed ? 'yes' : 'no'),
   tokens: 'spent_tokens',
   changes: ({ changes }) => JSON.stringify(changes),
-};
-
-export const showSuiteCommand: Command = {
-  name: 'suite show',
-  usage: '<name or run>',
-  summary: 'Show a suite with its runs, or the report of a run.',
-  options: { suite: { value: 'NAME', about: 'The suite of the run.' }, tenant: TENANT, limit: LIMIT },
-  run: async (call) => {
-    const suite = call.given.text('suite');
-    if (suite !== null) return reported(call, { suite, id: call.given.words[0] ?? '' });
-    const path = `/v1/suites/${pathWord(call)}`;
-    const query = { tenant: call.given.text('tenant') };
-    const view = await call.ask<SuiteView>('GET', ofTenant(path, call));
-    const { items: runs, more, text } = await listing(call, { path: `${path}/runs`, query, columns: RUNS });
-    const about = pairs([
-      ['suite', view.name],
-      ['from', view.origin],
-      ['cases', view.estimate.cases],
-      ['a run', takes(view.estimate)],
-    ]);
-    return {
-      value: { ...view, runs, more },
-      text: runs.length === 0 ? `${about}\nIt has not been run yet.` : `${about}\n\n${text}`,
-    };
-  },
-};
-
-const RUN_OPTIONS = {
-  model: { value: 'NAME', about: 'Another chat model for all steps.' },
-  prompts: { value: 'FILE', about: 'Prompts as JSON: {"extract": "…", "decide": "…"}.' },
-  settings: {
-    value: 'FILE',
-    about: 'Settings as JSON, as printed by slowwave settings; those that affect what is remembered are tried.',
-  },
-  embedder: { value: 'NAME', about: 'Embedding model for the questions of the suite, instead of the configured one.' },
-  budget: { value: 'TOKENS', about: 'Maximum tokens of the run. Default: about twice the estimate.' },
-  report: { value: 'LIST', about: 'Also write reports, e.g. junit=report.xml,markdown=report.md,json=report.json.' },
-  yes: { value: null, about: 'Start without showing the estimate first.' },
-  tenant: TENANT,
-} as const;
-
-export const runSuiteCommand: Command = {
-  name: 'suite run',
-  usage: '<name>',
-  on: 'server',
-  writes: true,
-  summary: 'Run a suite with another model, prompts or settings, and compare the result with the stored one.',
-  about: `It runs in a shadow space; live memories are not changed. Requires a running worker. Shows the estimate
-first, and only starts with --yes. After Ctrl-C the run continues in the worker; see suite show.
-Exits with 0 if it passed, and with 1 if it is blocked.`,
-  options: RUN_OPTIONS,
-  run: (call) => run(call, { name: call.given.words[0] ?? '', yes: call.given.flag('yes') }),
-};
-
-export const ciSuiteCommand: Command = {
-  name: 'suite ci',
-  usage: '<file>',
-  on: 'server',
-  writes: true,
-  summary: 'For CI: import a suite from a file, run it, and exit with 1 if it is blocked.',
-  about: `Same as suite import --replace and suite run --yes. With --baseline the suite is run without changes first, so that
-both runs use the same model server and have the same noise.`,
-  options: {
-    ...RUN_OPTIONS,
-    name: { value: 'NAME', about: 'Name of the suite. Default: the name of the file.' },
-    baseline: { value: null, about: 'Run it without changes first.' },
-  },
-  run: async (call) => {
-    reportsIn(call);
-    const { name } = await imported(call, true);
-    if (call.given.flag('baseline')) await followed(call, await started(call, name, {}));
-    return run(call, { name, yes: true });
-  },
 };
 
 async function run(call: Call, { name, yes }: { readonly name: string; readonly yes: boolean }): Promise<Outcome> {
@@ -320,48 +359,6 @@ type Item = {
   | { readonly message: string; readonly before: string | null }
   | { readonly fact: string; readonly outcome: string; readonly replaced: string | null }
 );
-
-export const sampleSuiteCommand: Command = {
-  name: 'suite sample',
-  usage: '<suite> <run>',
-  summary: 'Write messages of a run with the facts found in them, for a person to assess.',
-  about: `One message or fact per line, as JSON. Fill in "verdict": agree or wrong for a fact, complete or missing for
-a message, and send the file with suite assess. Everyone gets the same messages.`,
-  options: {
-    by: { value: 'NAME', about: 'Include this person’s earlier verdicts.' },
-    messages: { value: 'N', about: 'Number of messages. Default: 20.' },
-    file: { value: 'FILE', about: 'Output file. Default: standard output.' },
-    tenant: TENANT,
-  },
-  run: async (call) => {
-    const { given } = call;
-    const query = { by: given.text('by'), messages: given.text('messages'), tenant: given.text('tenant') };
-    const { messages } = await call.ask<SuiteSample>('GET', withQuery(`${pathOfRun(call)}/sample`, query));
-    const items = messages.flatMap(itemsOf);
-    const text = items.map((item) => `${JSON.stringify(item)}\n`).join('');
-    const path = given.text('file');
-    if (path === null) return { value: { items }, text };
-    await writeFile(path, text);
-    return { value: { file: path, items: items.length }, text: `Wrote ${counted(items.length, 'item')} to ${path}.` };
-  },
-};
-
-export const assessSuiteCommand: Command = {
-  name: 'suite assess',
-  usage: '<suite> <run> <file>',
-  writes: true,
-  summary: 'Send the verdicts in a file written by suite sample, and show how much people agree.',
-  about: 'Lines without a verdict are skipped; a later verdict on the same item replaces the earlier one.',
-  options: { by: { value: 'NAME', about: 'Name of the assessor.' }, tenant: TENANT },
-  run: async (call) => {
-    const by = call.given.text('by');
-    if (by === null) throw new UsageError('expected --by, the name of the assessor', 'suite assess');
-    const assessments = await verdictsIn(call.given.words[2] ?? '');
-    const path = ofTenant(`${pathOfRun(call)}/assessments`, call);
-    const assessed = await call.ask<SuiteAssessments>('POST', path, { by, assessments });
-    return { value: assessed, text: textOf(assessed) };
-  },
-};
 
 function pathOfRun({ given }: Call): string {
   const [suite = '', run = ''] = given.words.map(encodeURIComponent);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Call } from '../command.ts';
-import { tailCommand } from './batches.ts';
+import { batchCommands } from './batches.ts';
+
+const tail = async (call: Call) => batchCommands.find(({ name }) => name === 'tail')?.run(call);
 
 /** A server that answers so often, and is then silent until Ctrl-C. */
 function silentAfter(answers: number): Call {
@@ -16,10 +18,10 @@ function silentAfter(answers: number): Call {
 }
 
 test.each([0, 1, 2])('Ctrl-C ends tail with success, also in the middle of request %i', async (answers) => {
-  expect(await tailCommand.run(silentAfter(answers))).toBeNull();
+  expect(await tail(silentAfter(answers))).toBeNull();
 });
 
 test('tail fails if the server does', async () => {
   const failing = { ...silentAfter(0), ask: () => Promise.reject(new Error('unavailable')) };
-  await expect(tailCommand.run(failing)).rejects.toThrow('unavailable');
+  await expect(tail(failing)).rejects.toThrow('unavailable');
 });

@@ -11,43 +11,71 @@ import { type Command, type Given, momentOf, OptionError, oneOf, pathWord, TENAN
 import { UsageError } from '../exit.ts';
 import { type Columns, LIMIT, listed, pairs } from '../output.ts';
 
-export const usageCommand: Command = {
-  name: 'usage',
-  summary: 'Show what model calls used and cost.',
-  about: `Adds up all calls of chat and embedding models. Calls without an answer are shown separately, as an
+export const usageCommands: readonly Command[] = [
+  {
+    name: 'usage',
+    summary: 'Show what model calls used and cost.',
+    about: `Adds up all calls of chat and embedding models. Calls without an answer are shown separately, as an
 estimate: the provider's bill lies between the cost without and with them.`,
-  options: {
-    by: { value: 'GROUPS', about: `Comma-separated: ${UsageGroup.options.join(', ')}. Default: day.` },
-    since: { value: 'MOMENT', about: 'Only since this time, e.g. 2026-03-01T00:00:00Z or 2h, 30d. Default: 7d.' },
-    until: { value: 'MOMENT', about: 'Only before this time.' },
-    user: { value: 'ID', about: 'Only calls for this user.' },
-    app: { value: 'ID', about: 'Only calls for this app.' },
-    key: { value: 'ID', about: 'Only calls of this key.' },
-    step: { value: 'STEP', about: 'Only this step, e.g. extract, decide, summary, embed.' },
-    model: { value: 'NAME', about: 'Only this model.' },
-    cause: { value: 'CAUSE', about: `Only calls made for one of: ${UsageCause.options.join(', ')}.` },
-    tenant: TENANT,
-    limit: LIMIT,
+    options: {
+      by: { value: 'GROUPS', about: `Comma-separated: ${UsageGroup.options.join(', ')}. Default: day.` },
+      since: { value: 'MOMENT', about: 'Only since this time, e.g. 2026-03-01T00:00:00Z or 2h, 30d. Default: 7d.' },
+      until: { value: 'MOMENT', about: 'Only before this time.' },
+      user: { value: 'ID', about: 'Only calls for this user.' },
+      app: { value: 'ID', about: 'Only calls for this app.' },
+      key: { value: 'ID', about: 'Only calls of this key.' },
+      step: { value: 'STEP', about: 'Only this step, e.g. extract, decide, summary, embed.' },
+      model: { value: 'NAME', about: 'Only this model.' },
+      cause: { value: 'CAUSE', about: `Only calls made for one of: ${UsageCause.options.join(', ')}.` },
+      tenant: TENANT,
+      limit: LIMIT,
+    },
+    run: async (call) => {
+      const { given } = call;
+      const groups = groupsOf(given.text('by') ?? 'day');
+      const query = {
+        group_by: groups.join(','),
+        from: momentOf(given, 'since'),
+        to: momentOf(given, 'until'),
+        user_id: given.text('user'),
+        app_id: given.text('app'),
+        key_id: given.text('key'),
+        step: given.text('step'),
+        model: given.text('model'),
+        cause: oneOf(given, 'cause', UsageCause.options),
+        tenant: given.text('tenant'),
+      };
+      const columns = { ...Object.fromEntries(groups.map((group) => [group, GROUP_COLUMNS[group]])), ...SUMS };
+      return listed<UsageRowView>(call, {
+        path: '/v1/usage',
+        query,
+        columns,
+        as: 'rows',
+        none: 'No model calls found.',
+      });
+    },
   },
-  run: async (call) => {
-    const { given } = call;
-    const groups = groupsOf(given.text('by') ?? 'day');
-    const query = {
-      group_by: groups.join(','),
-      from: momentOf(given, 'since'),
-      to: momentOf(given, 'until'),
-      user_id: given.text('user'),
-      app_id: given.text('app'),
-      key_id: given.text('key'),
-      step: given.text('step'),
-      model: given.text('model'),
-      cause: oneOf(given, 'cause', UsageCause.options),
-      tenant: given.text('tenant'),
-    };
-    const columns = { ...Object.fromEntries(groups.map((group) => [group, GROUP_COLUMNS[group]])), ...SUMS };
-    return listed<UsageRowView>(call, { path: '/v1/usage', query, columns, as: 'rows', none: 'No model calls found.' });
+  {
+    name: 'plan',
+    summary: 'Estimate the resources for a number of users: processes, stores, disks, tokens and cost.',
+    about: `Uses no server and no ledger: it extrapolates from the measurements in docs/scale.md. The cost
+of machines is not included.`,
+    on: 'server',
+    options: {
+      users: { value: 'N', about: 'Number of active users.' },
+      'messages-per-day': { value: 'N', about: 'Messages per user and day, including answers.' },
+      model: { value: 'NAME', about: 'The chat model, for its price.' },
+      dimensions: { value: 'N', about: 'Dimensions of the embedding model. Default: 1536.' },
+      gap: { value: 'SECONDS', about: 'Time between two exchanges in a conversation, in seconds. Default: 60.' },
+      months: { value: 'N', about: 'How long the disks should last, in months. Default: 12.' },
+      asleep: { value: 'PERCENT', about: 'Percentage of users that sleep, see docs/cold.md. Default: 0.' },
+      'prompt-price': { value: 'PRICE', about: 'Price per million prompt tokens, if the model has no list price,' },
+      'completion-price': { value: 'PRICE', about: 'and price per million completion tokens.' },
+      'embedding-price': { value: 'PRICE', about: 'Price per million embedded tokens. Default: not counted.' },
+    },
+    run: async (call) => (await import('../capacity.ts')).planCapacity(call),
   },
-};
+];
 
 type Group = (typeof UsageGroup.options)[number];
 
@@ -85,30 +113,37 @@ const SUMS: Columns<UsageRowView> = {
   'their cost': ({ unanswered }) => money(unanswered.cost),
 };
 
-export const holdsCommand: Command = {
-  name: 'holds',
-  summary: 'List users, apps and keys that are held because they used far more than usual, newest first.',
-  options: { tenant: TENANT, limit: LIMIT },
-  run: async (call) => {
-    const query = { tenant: call.given.text('tenant') };
-    return listed(call, { path: '/v1/holds', query, columns: HOLD_COLUMNS, as: 'holds', none: 'There are no holds.' });
+export const holdCommands: readonly Command[] = [
+  {
+    name: 'holds',
+    summary: 'List users, apps and keys that are held because they used far more than usual, newest first.',
+    options: { tenant: TENANT, limit: LIMIT },
+    run: async (call) => {
+      const query = { tenant: call.given.text('tenant') };
+      return listed(call, {
+        path: '/v1/holds',
+        query,
+        columns: HOLD_COLUMNS,
+        as: 'holds',
+        none: 'There are no holds.',
+      });
+    },
   },
-};
-
-export const releaseHoldCommand: Command = {
-  name: 'holds release',
-  usage: '<hold>',
-  summary: 'Release a hold: waiting work continues, and there is no second hold today.',
-  writes: true,
-  options: { tenant: TENANT },
-  run: async (call) => {
-    const hold = await call.ask<HoldView>('POST', ofTenant(`/v1/holds/${pathWord(call)}/release`, call));
-    return {
-      value: hold,
-      text: `The ${hold.kind} ${hold.of} is released. Waiting work continues within five minutes.`,
-    };
+  {
+    name: 'holds release',
+    usage: '<hold>',
+    summary: 'Release a hold: waiting work continues, and there is no second hold today.',
+    writes: true,
+    options: { tenant: TENANT },
+    run: async (call) => {
+      const hold = await call.ask<HoldView>('POST', ofTenant(`/v1/holds/${pathWord(call)}/release`, call));
+      return {
+        value: hold,
+        text: `The ${hold.kind} ${hold.of} is released. Waiting work continues within five minutes.`,
+      };
+    },
   },
-};
+];
 
 const HOLD_COLUMNS: Columns<HoldView> = {
   id: 'id',
@@ -166,27 +201,6 @@ const ceilingsText = ({ tenant, tokens_per_day: tokens, cost_per_day: cost, own 
     ['cost per day', cost ?? 'no limit'],
     ['set for', own ? 'this tenant' : 'all tenants'],
   ]);
-
-export const planCommand: Command = {
-  name: 'plan',
-  summary: 'Estimate the resources for a number of users: processes, stores, disks, tokens and cost.',
-  about: `Uses no server and no ledger: it extrapolates from the measurements in docs/scale.md. The cost
-of machines is not included.`,
-  on: 'server',
-  options: {
-    users: { value: 'N', about: 'Number of active users.' },
-    'messages-per-day': { value: 'N', about: 'Messages per user and day, including answers.' },
-    model: { value: 'NAME', about: 'The chat model, for its price.' },
-    dimensions: { value: 'N', about: 'Dimensions of the embedding model. Default: 1536.' },
-    gap: { value: 'SECONDS', about: 'Time between two exchanges in a conversation, in seconds. Default: 60.' },
-    months: { value: 'N', about: 'How long the disks should last, in months. Default: 12.' },
-    asleep: { value: 'PERCENT', about: 'Percentage of users that sleep, see docs/cold.md. Default: 0.' },
-    'prompt-price': { value: 'PRICE', about: 'Price per million prompt tokens, if the model has no list price,' },
-    'completion-price': { value: 'PRICE', about: 'and price per million completion tokens.' },
-    'embedding-price': { value: 'PRICE', about: 'Price per million embedded tokens. Default: not counted.' },
-  },
-  run: async (call) => (await import('../capacity.ts')).planCapacity(call),
-};
 
 /** "about 120,000 ± 9,000 tokens". */
 export function forecastText({ tokens, cost, basis }: ForecastView): string {

@@ -195,7 +195,7 @@ export const AuditEntryView = z
           'erasure. null: the whole tenant, or something that does not exist.',
       ),
     outcome: AuditOutcome.describe('done: a status below 400; refused: 401, 403 or 429; failed: any other.'),
-    status: z.number().int(),
+    status: z.int(),
     code: z.string().nullable().describe('The code of the problem that was returned.'),
     request_id: z
       .string()

@@ -153,13 +153,13 @@ export const BatchView = ScopeView.extend({
   lane: z.string().describe('The lane of its owner. The names of its jobs at /queues start with it.'),
   state: BatchState,
   stage: BatchStage,
-  attempts: z.number().int(),
+  attempts: z.int(),
   error: FailureView.nullable(),
   failures: z
     .array(FailureView)
     .describe('The most recent failed attempts, oldest first, including those before a replay.'),
   consolidation_id: z.string().nullable(),
-  messages: z.number().int(),
+  messages: z.int(),
   priority: z.enum(['live', 'backfill']),
   events: z.array(BatchEvent),
   timings: z.object({
@@ -238,5 +238,5 @@ export const PostFlush = z
   .meta({ id: 'PostFlush', examples: [{ user_id: 'ana' }] });
 
 export const FlushView = z
-  .object({ pending: z.number().int().describe('The number of waiting batches of this owner that are due now.') })
+  .object({ pending: z.int().describe('The number of waiting batches of this owner that are due now.') })
   .meta({ id: 'Flush' });

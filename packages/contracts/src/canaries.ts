@@ -80,8 +80,8 @@ export const PostCanaryPromotion = z
 
 const Spent = z
   .object({
-    calls: z.number().int(),
-    tokens: z.number().int(),
+    calls: z.int(),
+    tokens: z.int(),
     cost: z.number().nullable().describe('null: a model has no price.'),
   })
   .meta({ id: 'CanarySpent' });
@@ -114,7 +114,7 @@ const CanarySummary = z
     state: CanaryState.describe('done: it passed its last step and waits to be promoted or stopped.'),
     changes: z.json(),
     share: z.number().describe('Percentage of the owners that have the changes.'),
-    step: z.number().int().describe('Its step, from 1.'),
+    step: z.int().describe('Its step, from 1.'),
     steps: z.array(Step),
     halt: FailureView.nullable().describe('Why it halted; the code names the figure.'),
     created_at: z.string(),
@@ -128,9 +128,9 @@ export const CanaryView = CanarySummary.extend({
   bounds: z.record(z.string(), z.number()),
   undo: z.enum(['automatic', 'manual']),
   budget: Budget,
-  owners: z.number().int().describe('Owners of the tenant.'),
-  owners_touched: z.number().int().describe('Owners with at least one consolidation with the changes.'),
-  consolidations: z.number().int().describe('Consolidations with the changes.'),
+  owners: z.int().describe('Owners of the tenant.'),
+  owners_touched: z.int().describe('Owners with at least one consolidation with the changes.'),
+  consolidations: z.int().describe('Consolidations with the changes.'),
   watched: z
     .object({
       beside: z
@@ -138,10 +138,9 @@ export const CanaryView = CanarySummary.extend({
         .describe(
           'others: owners without the changes in the same period. before: earlier consolidations without the changes.',
         ),
-      canary: z.number().int().describe('Consolidations compared.'),
-      rest: z.number().int(),
+      canary: z.int().describe('Consolidations compared.'),
+      rest: z.int(),
       looks: z
-        .number()
         .int()
         .describe('The number of comparisons so far. Each comparison needs a higher confidence than the previous one.'),
       figures: z.array(Figure),
@@ -153,14 +152,14 @@ export const CanaryView = CanarySummary.extend({
       waiting: FailureView.nullable().describe('Why it waits, for example for an exhausted budget.'),
       owners: z
         .object({
-          held: z.number().int().describe('Their batches wait.'),
-          replayed: z.number().int().describe('Undone; their batches are being consolidated again.'),
-          done: z.number().int(),
-          left: z.number().int().describe('Unchanged, because retention removed the data that an undo needs.'),
+          held: z.int().describe('Their batches wait.'),
+          replayed: z.int().describe('Undone; their batches are being consolidated again.'),
+          done: z.int(),
+          left: z.int().describe('Unchanged, because retention removed the data that an undo needs.'),
         })
         .describe('Owners by progress.'),
-      consolidations: z.number().int().describe('Undone consolidations.'),
-      batches: z.number().int().describe('Batches that were queued again.'),
+      consolidations: z.int().describe('Undone consolidations.'),
+      batches: z.int().describe('Batches that were queued again.'),
       expected: Spent.describe('What the undone consolidations used.'),
       used: Spent.describe('What consolidating again has used so far.'),
     })
@@ -172,9 +171,9 @@ export type CanaryView = z.infer<typeof CanaryView>;
 export const CanaryRehearsal = z
   .object({
     dry_run: z.literal(true),
-    owners: z.number().int(),
-    consolidations: z.number().int(),
-    batches: z.number().int(),
+    owners: z.int(),
+    consolidations: z.int(),
+    batches: z.int(),
     expected: Spent.describe('The estimated usage of consolidating again, based on the first time.'),
   })
   .meta({ id: 'CanaryRehearsal' });

@@ -10,7 +10,7 @@ const ConsolidationSummary = ScopeView.extend({
   id: z.string(),
   state: ConsolidationState,
   batch_ids: z.array(z.string()),
-  attempts: z.number().int(),
+  attempts: z.int(),
   error: FailureView.nullable(),
   created_at: z.string(),
   applied_at: z.string().nullable(),
@@ -99,7 +99,7 @@ export const PlanView = z
     }),
     cost: z.number().nullable(),
     variant: z.string().nullable().describe('The canary whose changes it was made with; null: none.'),
-    rung: z.number().int().describe('The tenant’s saving level at that time, see docs/costs.md; 0: none.'),
+    rung: z.int().describe('The tenant’s saving level at that time, see docs/costs.md; 0: none.'),
     timings_ms: z.record(z.string(), z.number()),
   })
   .meta({ id: 'Plan' });
@@ -195,7 +195,7 @@ export const UndoView = ScopeView.pick({ user_id: true, agent_id: true, run_id: 
     to: z.string().nullable().describe('Only for a rollback: the time it rolled back to.'),
     consolidation_ids: z.array(z.string()).describe('The consolidations it undid.'),
     undo_ids: z.array(z.string()).describe('Earlier undos that it reversed.'),
-    memories: z.number().int().describe('How many memories it changed.'),
+    memories: z.int().describe('How many memories it changed.'),
     created_at: z.string(),
   })
   .meta({ id: 'Undo' });
@@ -212,7 +212,7 @@ export const UndoReport = z
     memories: z
       .array(z.object({ id: z.string(), before: z.string().nullable(), after: z.string().nullable() }))
       .describe('The first 1,000 memories whose text changed; null: no text.'),
-    changed: z.number().int().describe('The total number of changed memories.'),
+    changed: z.int().describe('The total number of changed memories.'),
     undone: z.array(z.string()).describe('Consolidations that were undone, together with their batches.'),
     redone: z.array(z.string()).describe('Consolidations that were redone.'),
     dependents: z.array(DependentView).describe('What was undone together with it, newest first.'),

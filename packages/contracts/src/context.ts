@@ -109,8 +109,8 @@ const isIn = (sections: readonly string[], section: string): boolean => sections
 
 const SectionView = z
   .object({
-    shown: z.number().int(),
-    left_out: z.number().int().describe('Omitted because it did not fit or is already included elsewhere.'),
+    shown: z.int(),
+    left_out: z.int().describe('Omitted because it did not fit or is already included elsewhere.'),
   })
   .meta({ id: 'ContextSection' });
 
@@ -118,7 +118,7 @@ const CitationView = z.object({
   ref: z.string().describe('The citation mark used in the block: m1, m2, …'),
   section: z.enum(['profile', 'memories']),
   memory_id: z.string(),
-  version: z.number().int(),
+  version: z.int(),
   said_at: z.string(),
   valid_from: z.string(),
 });
@@ -128,7 +128,7 @@ const PendingView = SaidMessage.omit({ withheld: true, utc_offset: true }).exten
 });
 
 const CoveredView = z
-  .object({ first_message_id: z.string(), last_message_id: z.string(), messages: z.number().int() })
+  .object({ first_message_id: z.string(), last_message_id: z.string(), messages: z.int() })
   .meta({ id: 'CoveredMessages' });
 
 const TurnView = z
@@ -146,7 +146,7 @@ export const ContextResult = z
       .array(TurnView)
       .optional()
       .describe('Only with formats openai and anthropic: the messages to put before your own turns.'),
-    tokens: z.number().int(),
+    tokens: z.int(),
     sections: z.object({
       profile: SectionView.optional(),
       summary: SectionView.optional(),

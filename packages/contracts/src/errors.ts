@@ -50,7 +50,7 @@ export const Problem = z
   .object({
     type: z.string(),
     title: z.string(),
-    status: z.number().int(),
+    status: z.int(),
     code: z.string(),
     detail: z.string(),
     instance: z.string().optional(),
@@ -60,7 +60,6 @@ export const Problem = z
       .optional()
       .describe('Only with has_dependents: the changes that would have to be undone as well.'),
     current_version: z
-      .number()
       .int()
       .optional()
       .describe('Only with version_conflict of a run: the current version of its state; 0: it has none.'),
@@ -72,7 +71,6 @@ export const Problem = z
         'With moved: the cell the owner moved to; null: only the directory knows it. With cell_unavailable and cell_lost: the cell.',
       ),
     epoch: z
-      .number()
       .int()
       .optional()
       .describe('Only with moved: the directory epoch from which the directory knows the new cell.'),

@@ -70,7 +70,7 @@ export const RelationCore = z.object({
 export const RelationView = OwnerView.extend({
   ...RelationCore.shape,
   said_at: z.string(),
-  confirmations: z.number().int().describe('How often it was repeated.'),
+  confirmations: z.int().describe('How often it was repeated.'),
   quote: z.string().nullable().describe('The quote that states it; null if it was written by API without one.'),
   message_ids: z.array(z.string()),
 }).meta({ id: 'Relation' });
@@ -392,7 +392,7 @@ export const StudyView = z
   .object({
     consolidation_id: z.string(),
     state: z.enum(['pending', 'applied', 'parked']),
-    attempts: z.number().int(),
+    attempts: z.int(),
     error: FailureView.nullable(),
     requested_at: z.string(),
     applied_at: z.string().nullable(),

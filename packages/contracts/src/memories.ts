@@ -34,7 +34,7 @@ export const MemoryText = z
     'expected valid Unicode, got half of a surrogate pair; cut texts between characters',
   );
 
-const UtcOffset = z.number().int().optional().describe('The speaker’s UTC offset in minutes, if known.');
+const UtcOffset = z.int().optional().describe('The speaker’s UTC offset in minutes, if known.');
 
 export const Trust = z
   .enum(['user', 'imported', 'agent', 'tool', 'inferred', 'external'])
@@ -48,7 +48,7 @@ const Rating = z.enum(['positive', 'negative', 'very_negative']);
 export const ConclusionView = z
   .object({
     certainty: z.enum(['low', 'medium', 'high']).describe('low: at least 2 pieces of evidence. medium: 3. high: 5.'),
-    evidence: z.array(z.object({ memory_id: z.string(), version: z.number().int() })),
+    evidence: z.array(z.object({ memory_id: z.string(), version: z.int() })),
   })
   .meta({ id: 'Conclusion' });
 export type ConclusionView = z.infer<typeof ConclusionView>;
@@ -56,7 +56,7 @@ export type ConclusionView = z.infer<typeof ConclusionView>;
 export const MemoryView = ScopeView.extend({
   id: z.string(),
   memory: z.string(),
-  version: z.number().int(),
+  version: z.int(),
   metadata: MetadataView,
   categories: z.array(z.string()),
   immutable: z.boolean(),
@@ -67,12 +67,12 @@ export const MemoryView = ScopeView.extend({
   ),
   skill: z
     .object({
-      successes: z.number().int().describe('The number of answers that used it and went well when it became a skill.'),
+      successes: z.int().describe('The number of answers that used it and went well when it became a skill.'),
     })
     .optional()
     .describe('Only set for procedures that a night found to work, according to reported outcomes.'),
   task: z
-    .object({ run_id: z.string(), version: z.number().int() })
+    .object({ run_id: z.string(), version: z.int() })
     .meta({ id: 'TaskSource' })
     .optional()
     .describe(
@@ -87,7 +87,7 @@ export const MemoryView = ScopeView.extend({
   utc_offset: UtcOffset,
   invalid_at: z.string().nullable(),
   expires_at: z.string().nullable(),
-  confirmations: z.number().int(),
+  confirmations: z.int(),
   created_at: z.string(),
   updated_at: z.string(),
 }).meta({ id: 'Memory' });
@@ -151,19 +151,17 @@ export const HistoryEvent = z
     id: z.string(),
     memory_id: z.string(),
     event: z.enum(['ADD', 'UPDATE', 'DELETE', 'NONE', 'UNDO', 'FEEDBACK']),
-    version: z.number().int(),
+    version: z.int(),
     previous: z.string().nullable(),
     memory: z.string().nullable(),
     reason: z.string(),
     actor: z.string(),
     consolidation_id: z.string().nullable(),
-    retracts: z
-      .array(z.number().int())
-      .describe('Only for UNDO: the versions of the earlier events that no longer count.'),
+    retracts: z.array(z.int()).describe('Only for UNDO: the versions of the earlier events that no longer count.'),
     undo_id: z.string().nullable().describe('Only for UNDO: the undo it belongs to, see /v1/undos.'),
     rated: z
       .object({
-        version: z.number().int(),
+        version: z.int(),
         rating: Rating.nullable().describe('null: an earlier rating was removed.'),
       })
       .optional()
@@ -295,9 +293,9 @@ export const DELETED_TEXT_MAX = 200;
 
 export const DeletedMemoriesView = z
   .object({
-    deleted: z.number().int().describe('0 for a dry run.'),
+    deleted: z.int().describe('0 for a dry run.'),
     dry_run: z.boolean(),
-    count: z.number().int().describe('The number of memories that are deleted, or would be.'),
+    count: z.int().describe('The number of memories that are deleted, or would be.'),
     memories: z
       .array(z.object({ id: z.string(), memory: z.string() }))
       .describe(
@@ -309,7 +307,7 @@ export const DeletedMemoriesView = z
   .meta({ id: 'DeletedMemories' });
 export type DeletedMemoriesView = z.infer<typeof DeletedMemoriesView>;
 
-export const DeletedView = z.object({ deleted: z.number().int() }).meta({ id: 'Deleted' });
+export const DeletedView = z.object({ deleted: z.int() }).meta({ id: 'Deleted' });
 
 export const DeleteMemoryQuery = z.strictObject({ dry_run: DryDelete });
 
@@ -317,7 +315,7 @@ const RelationTold = z.object({ id: z.string(), text: z.string() });
 
 export const ForgottenView = z
   .object({
-    deleted: z.number().int().describe('1; 0 for a dry run.'),
+    deleted: z.int().describe('1; 0 for a dry run.'),
     dry_run: z.boolean(),
     fell: z
       .object({
@@ -329,7 +327,7 @@ export const ForgottenView = z
         ),
         relations: z.array(RelationTold),
         entities: z.array(z.object({ id: z.string(), name: z.string() })),
-        summaries: z.number().int().describe('Removed, and written again when the next one is due.'),
+        summaries: z.int().describe('Removed, and written again when the next one is due.'),
       })
       .describe('What can no longer be found together with it. Restoring the memory restores it.'),
     stays: z
@@ -349,8 +347,8 @@ export const UserView = z
     kind: OwnerKind,
     // Whatever is stored is listed, also what nobody may send any more.
     id: z.string(),
-    memories: z.number().int(),
-    pending: z.number().int(),
+    memories: z.int(),
+    pending: z.int(),
     created_at: z.string(),
     updated_at: z.string(),
   })

@@ -31,8 +31,8 @@ const NightSummary = ScopeView.pick({ user_id: true, agent_id: true, run_id: tru
     .describe(
       'Why it waits or waited. preview: the settings require approval. share: it would change too many memories.',
     ),
-  acts: z.number().int(),
-  memories: z.number().int().describe('How many memories it changes.'),
+  acts: z.int(),
+  memories: z.int().describe('How many memories it changes.'),
   failure: z.object({ code: z.string(), message: z.string(), at: z.string() }).nullable(),
   created_at: z.string(),
   ended_at: z.string().nullable(),
@@ -47,8 +47,8 @@ export const NightView = NightSummary.extend({
       refused: z
         .array(z.object({ asked: z.string(), why: z.string() }))
         .describe('Proposals of the model that were refused, and why.'),
-      calls: z.number().int(),
-      tokens: z.number().int(),
+      calls: z.int(),
+      tokens: z.int(),
     })
     .nullable()
     .describe('null: not created yet, or removed by retention.'),
@@ -168,9 +168,9 @@ export const SleepView = z.object({
     profile: z.boolean(),
   }),
   limits: z.object({
-    calls: z.number().int(),
-    tokens: z.number().int(),
-    operations: z.number().int(),
+    calls: z.int(),
+    tokens: z.int(),
+    operations: z.int(),
     share: z.number(),
   }),
   agents: z.boolean(),

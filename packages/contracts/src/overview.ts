@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-const Count = z.number().int();
+const Count = z.int();
 
 const BatchStates = {
   pending: Count,
@@ -82,24 +82,24 @@ export type OverviewView = z.infer<typeof OverviewView>;
 export const StatsView = z
   .object({
     batches: z.object({
-      accepted: z.number().int(),
-      pending: z.number().int(),
-      consolidating: z.number().int(),
-      consolidated: z.number().int(),
-      empty: z.number().int(),
-      parked: z.number().int(),
-      undone: z.number().int(),
-      erased: z.number().int(),
-      gap: z.number().int(),
+      accepted: z.int(),
+      pending: z.int(),
+      consolidating: z.int(),
+      consolidated: z.int(),
+      empty: z.int(),
+      parked: z.int(),
+      undone: z.int(),
+      erased: z.int(),
+      gap: z.int(),
     }),
-    memories: z.object({ live: z.number().int(), versions: z.number().int() }),
-    owners: z.number().int(),
-    outbox: z.number().int(),
+    memories: z.object({ live: z.int(), versions: z.int() }),
+    owners: z.int(),
+    outbox: z.int(),
     usage: z.object({
-      calls: z.number().int(),
-      failed_calls: z.number().int(),
-      prompt_tokens: z.number().int(),
-      completion_tokens: z.number().int(),
+      calls: z.int(),
+      failed_calls: z.int(),
+      prompt_tokens: z.int(),
+      completion_tokens: z.int(),
     }),
   })
   .meta({ id: 'Stats' });
@@ -133,7 +133,7 @@ export const ExaminationView = z
     at: z.string(),
     depth: z.enum(['quick', 'usual', 'full']),
     healthy: z.boolean().describe('true: all checks passed, possibly with warnings.'),
-    checks: z.array(z.object({ check: z.string(), looked: z.number().int(), findings: z.number().int() })),
+    checks: z.array(z.object({ check: z.string(), looked: z.int(), findings: z.int() })),
     last_backup: z
       .object({ at: z.string(), bytes: z.number() })
       .nullable()
@@ -143,7 +143,7 @@ export const ExaminationView = z
         check: z.string(),
         severity: z.enum(['error', 'warning']),
         what: z.string(),
-        count: z.number().int(),
+        count: z.int(),
         examples: z.array(z.string()),
         remedy: z.string(),
       }),

@@ -76,7 +76,7 @@ export type PostReplay = z.infer<typeof PostReplay>;
 export const ReplayRehearsal = z
   .object({
     dry_run: z.literal(true),
-    matched: z.number().int(),
+    matched: z.int(),
     sample: z
       .array(
         ScopeView.extend({ id: z.string(), state: BatchState, error: FailureView.nullable(), accepted_at: z.string() }),
@@ -97,7 +97,7 @@ const ReplaySummary = z
     state: ReplayState,
     filter: z.json(),
     changes: z.json().describe('What a what-if changes.'),
-    matched: z.number().int().describe('How many batches matched when the replay was requested.'),
+    matched: z.int().describe('How many batches matched when the replay was requested.'),
     created_at: z.string(),
     finished_at: z.string().nullable(),
     expires_at: z.string().nullable().describe('When the shadow space of a what-if is deleted automatically.'),
@@ -108,21 +108,21 @@ const ReplaySummary = z
 const Side = z
   .object({
     operations: z.object({
-      ADD: z.number().int(),
-      UPDATE: z.number().int(),
-      DELETE: z.number().int(),
-      NONE: z.number().int(),
+      ADD: z.int(),
+      UPDATE: z.int(),
+      DELETE: z.int(),
+      NONE: z.int(),
     }),
-    consolidations: z.number().int(),
-    calls: z.number().int(),
-    prompt_tokens: z.number().int(),
-    completion_tokens: z.number().int(),
+    consolidations: z.int(),
+    calls: z.int(),
+    prompt_tokens: z.int(),
+    completion_tokens: z.int(),
     cost: z.number().nullable().describe('Includes studies. null: a model that was used has no price.'),
     studies: z
       .object({
-        applied: z.number().int(),
-        parked: z.number().int().describe('Parked studies, whose results are missing.'),
-        waiting: z.number().int().describe('Only for live: studies that have not run yet.'),
+        applied: z.int(),
+        parked: z.int().describe('Parked studies, whose results are missing.'),
+        waiting: z.int().describe('Only for live: studies that have not run yet.'),
         cost: z.number().nullable().describe('null: a model that was used has no price.'),
       })
       .describe('Studies that update the graph.'),
@@ -156,22 +156,22 @@ const RelationDifference = z
 
 const Relations = z
   .object({
-    same: z.number().int(),
-    added: z.number().int(),
-    changed: z.number().int().describe('Relations with a different start or end.'),
-    gone: z.number().int(),
+    same: z.int(),
+    added: z.int(),
+    changed: z.int().describe('Relations with a different start or end.'),
+    gone: z.int(),
     differences: z.array(RelationDifference),
   })
   .meta({ id: 'ReplayRelations' });
 
 const WhatIfResult = z
   .object({
-    batches: z.object({ consolidated: z.number().int(), empty: z.number().int(), parked: z.number().int() }),
+    batches: z.object({ consolidated: z.int(), empty: z.int(), parked: z.int() }),
     memories: z.object({
-      same: z.number().int(),
-      added: z.number().int(),
-      changed: z.number().int(),
-      gone: z.number().int(),
+      same: z.int(),
+      added: z.int(),
+      changed: z.int(),
+      gone: z.int(),
     }),
     differences: z.array(Difference),
     relations: Relations.nullable().describe(
@@ -183,13 +183,10 @@ const WhatIfResult = z
   .meta({ id: 'WhatIfResult' });
 
 export const ReplayView = ReplaySummary.extend({
-  replayed: z
-    .number()
-    .int()
-    .describe('Batches put back so far, including those since consolidated, undone or parked again.'),
-  waiting: z.number().int(),
-  consolidated: z.number().int().describe('Includes batches without facts.'),
-  parked: z.number().int().describe('Parked again.'),
+  replayed: z.int().describe('Batches put back so far, including those since consolidated, undone or parked again.'),
+  waiting: z.int(),
+  consolidated: z.int().describe('Includes batches without facts.'),
+  parked: z.int().describe('Parked again.'),
   waiting_for: FailureView.nullable().describe('What its batches wait for, or their latest failure.'),
   result: WhatIfResult.nullable().describe('Only for a finished what-if: what would be different.'),
 }).meta({ id: 'Replay' });

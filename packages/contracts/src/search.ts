@@ -132,7 +132,7 @@ const Scores = z
   .meta({ id: 'Scores' });
 
 const LegScore = z
-  .object({ score: z.number(), rank: z.number().int().describe('1: the best of this search.') })
+  .object({ score: z.number(), rank: z.int().describe('1: the best of this search.') })
   .nullable()
   .describe('null: this search did not find it.');
 
@@ -179,8 +179,8 @@ const SearchExplanation = z
         'Memories with a lower likelihood are not returned, unless they contain all words of the query; null if nothing was cut by it.',
       ),
     threshold: z.number().nullable(),
-    found: z.number().int().describe('How many memories were ranked.'),
-    below: Found.extend({ id: z.string(), version: z.number().int(), memory: z.string(), score: z.number() })
+    found: z.int().describe('How many memories were ranked.'),
+    below: Found.extend({ id: z.string(), version: z.int(), memory: z.string(), score: z.number() })
       .nullable()
       .describe('The first memory in this order that is not a result.'),
   })

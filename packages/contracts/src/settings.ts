@@ -261,10 +261,10 @@ export const SettingsView = z
     review: z.array(ReviewedEvent),
     external_content: ExternalContent,
     due: z.object({
-      tokens: z.number().int().optional(),
-      exchanges: z.number().int().optional(),
-      idle_ms: z.number().int().optional(),
-      max_age_ms: z.number().int().optional(),
+      tokens: z.int().optional(),
+      exchanges: z.int().optional(),
+      idle_ms: z.int().optional(),
+      max_age_ms: z.int().optional(),
     }),
     prices: z.record(
       z.string(),
@@ -297,7 +297,7 @@ export const SettingsView = z
     personal_data: PersonalData,
     timezone: z.string().nullable(),
     graph: z.boolean(),
-    gate: z.object({ suite: z.string(), days: z.number().int() }).nullable(),
+    gate: z.object({ suite: z.string(), days: z.int() }).nullable(),
     sleep: SleepView,
     profile_slots: z.array(ProfileSlotView).nullable(),
   })
@@ -334,12 +334,12 @@ export const PostRetentionPreview = z
 
 export const RetentionPreview = z
   .object({
-    batches: z.number().int().describe('Batches whose message content would be removed.'),
-    consolidations: z.number().int().describe('Consolidations whose plan and model answers would be removed.'),
-    histories: z.number().int().describe('Memories whose former versions and events would lose their text.'),
+    batches: z.int().describe('Batches whose message content would be removed.'),
+    consolidations: z.int().describe('Consolidations whose plan and model answers would be removed.'),
+    histories: z.int().describe('Memories whose former versions and events would lose their text.'),
     memories: z
-      .object({ age: z.number().int(), unconfirmed: z.number().int(), budget: z.number().int() })
+      .object({ age: z.int(), unconfirmed: z.int(), budget: z.int() })
       .describe('Memories that would be forgotten, by reason.'),
-    forgotten: z.number().int().describe('Forgotten memories that would be erased and could no longer be restored.'),
+    forgotten: z.int().describe('Forgotten memories that would be erased and could no longer be restored.'),
   })
   .meta({ id: 'RetentionPreview' });

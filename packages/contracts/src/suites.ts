@@ -138,12 +138,12 @@ export const SuiteParams = z.strictObject({ name: z.string().min(1) });
 export const SuiteRunParams = z.strictObject({ name: z.string().min(1), id: z.string().min(1) });
 
 const Estimate = {
-  cases: z.number().int(),
-  batches: z.number().int(),
-  calls: z.number().int().describe('Calls of chat models.'),
-  tokens: z.number().int().describe('The expected number of tokens.'),
-  spread: z.number().int().describe('The uncertainty of the estimate, plus or minus.'),
-  budget_tokens: z.number().int().describe('The budget of a run without one.'),
+  cases: z.int(),
+  batches: z.int(),
+  calls: z.int().describe('Calls of chat models.'),
+  tokens: z.int().describe('The expected number of tokens.'),
+  spread: z.int().describe('The uncertainty of the estimate, plus or minus.'),
+  budget_tokens: z.int().describe('The budget of a run without one.'),
 };
 
 const SuiteSummary = z.object({
@@ -208,21 +208,21 @@ const SuiteRunSummary = z.object({
   error: FailureView.nullable(),
   passed: z.boolean().nullable().describe('null: it has not finished.'),
   embedder: z.string().nullable().describe('The embedding model used for its questions; null: the configured one.'),
-  budget_tokens: z.number().int(),
-  spent_tokens: z.number().int(),
+  budget_tokens: z.int(),
+  spent_tokens: z.int(),
 });
 
 export const SuiteRunView = SuiteRunSummary.extend({
-  batches: z.object({ total: z.number().int(), done: z.number().int(), parked: z.number().int() }),
+  batches: z.object({ total: z.int(), done: z.int(), parked: z.int() }),
   report: z
     .object({
       baseline_run: z
         .string()
         .nullable()
         .describe('The run without changes it is compared with; null: the stored results.'),
-      tokens: z.number().int(),
+      tokens: z.int(),
       figures: z.array(HeldFigure),
-      lost: z.number().int().describe('Expected facts that were not found.'),
+      lost: z.int().describe('Expected facts that were not found.'),
       lost_facts: z.array(z.object({ ...ScopeView.omit({ app_id: true }).shape, text: z.string() })),
     })
     .nullable(),
@@ -254,14 +254,14 @@ export const PostSuiteAssessments = z
 export type PostSuiteAssessments = z.infer<typeof PostSuiteAssessments>;
 
 const AssessedShare = z
-  .object({ value: z.number(), low: z.number(), high: z.number(), of: z.number().int() })
+  .object({ value: z.number(), low: z.number(), high: z.number(), of: z.int() })
   .nullable()
   .describe('With its 99% interval; null: nothing was assessed.');
 
 const Agreement = z
   .object({
-    of: z.number().int().describe('The number of items that both assessed.'),
-    same: z.number().int(),
+    of: z.int().describe('The number of items that both assessed.'),
+    same: z.int(),
     kappa: z.number().nullable().describe('Cohen’s kappa; null: it cannot be computed.'),
   })
   .nullable();

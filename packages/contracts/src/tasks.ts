@@ -122,7 +122,7 @@ export const TaskStateView = z
     user_id: z.string().nullable(),
     agent_id: z.string().nullable().describe('Only for a run that belongs to an agent.'),
     app_id: z.string().nullable(),
-    version: z.number().int(),
+    version: z.int(),
     goal: z.string().nullable(),
     steps: z.array(
       z

@@ -37,14 +37,14 @@ export const ProfileSlots = z
 export const ProfileSlotView = z.object({
   name: z.string(),
   about: z.string(),
-  lines: z.number().int(),
+  lines: z.int(),
   categories: z.array(z.string()),
 });
 
 const ProfileLineView = z
   .object({
     memory_id: z.string(),
-    version: z.number().int().describe('The version of the memory behind the line.'),
+    version: z.int().describe('The version of the memory behind the line.'),
     memory: z.string(),
     by: z
       .enum(['person', 'night', 'rule'])
@@ -63,7 +63,7 @@ export const ProfileView = z
           name: z.string(),
           about: z.string(),
           lines: z.array(ProfileLineView),
-          left_out: z.number().int().describe('The number of lines that do not fit in the slot.'),
+          left_out: z.int().describe('The number of lines that do not fit in the slot.'),
         })
         .meta({ id: 'FilledSlot' }),
     ),
@@ -97,7 +97,7 @@ export const ErasureView = z
       'requested: accepted; nothing is consolidated or written for the owner any more. erasing: rows are being ' +
         'deleted. compacting: rows are deleted and files are being rewritten. erased: complete.',
     ),
-    counts: z.record(z.string(), z.number().int()).describe('How much has been erased so far, by kind.'),
+    counts: z.record(z.string(), z.int()).describe('How much has been erased so far, by kind.'),
     remains: z
       .array(z.string())
       .describe('Data that could not be overwritten immediately: where it is, and until when.'),
@@ -147,10 +147,7 @@ export const UsedIdView = z
   .object({
     kind: z.enum(['agent', 'run', 'app']),
     id: z.string(),
-    memories: z
-      .number()
-      .int()
-      .describe('The number of current memories said or confirmed under this id, over all owners.'),
+    memories: z.int().describe('The number of current memories said or confirmed under this id, over all owners.'),
     first_said_at: z.string(),
     last_said_at: z.string(),
   })
@@ -175,8 +172,8 @@ export const WITHDRAWN_MAX = 1_000;
 
 export const WithdrawnView = z
   .object({
-    deleted: z.number().int().describe('Memories that were said nowhere else: they are deleted.'),
-    kept: z.number().int().describe('Memories that were also said elsewhere: they keep what was said there.'),
+    deleted: z.int().describe('Memories that were said nowhere else: they are deleted.'),
+    kept: z.int().describe('Memories that were also said elsewhere: they keep what was said there.'),
     dry_run: z.boolean(),
     memories: z
       .array(z.object({ id: z.string(), memory: z.string() }))
@@ -199,8 +196,8 @@ export const ColdOwner = z
       .enum(['cooling', 'cold', 'waking'])
       .describe('cooling: its rows are being removed; waking: they are being restored.'),
     since: z.string(),
-    memories: z.number().int(),
-    bytes: z.number().int().describe('Of the object.'),
+    memories: z.int(),
+    bytes: z.int().describe('Of the object.'),
   })
   .meta({ id: 'ColdOwner' });
 export type ColdOwner = z.infer<typeof ColdOwner>;

@@ -34,8 +34,8 @@ const Which = {
 const SearchBody = sent({
   ...Which,
   query: z.string(),
-  top_k: z.number().int().nullish(),
-  limit: z.number().int().nullish(),
+  top_k: z.int().nullish(),
+  limit: z.int().nullish(),
   threshold: z.number().nullish(),
   rerank: z.boolean().nullish(),
   reference_date: z.unknown().optional(),

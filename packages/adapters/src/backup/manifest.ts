@@ -15,13 +15,13 @@ const MANIFEST = 'manifest.json';
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
-const Count = z.number().int().min(0);
+const Count = z.int().min(0);
 const Manifest = z.strictObject({
   format: z.literal(FORMAT),
   /** What the file is restored with. */
   kind: z.enum(['sqlite', 'postgres']),
   ledger_id: z.string().min(1),
-  schema: z.number().int().min(1),
+  schema: z.int().min(1),
   /** The moment whose state it is. */
   taken_at: z.iso.datetime(),
   file: z.string().regex(/^[a-z.]+$/),

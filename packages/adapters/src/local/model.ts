@@ -108,7 +108,7 @@ async function hashOf(model: string): Promise<string> {
 /** A text as long as this takes a second; what it is about stands in its beginning. */
 const MAX_TOKENS = 512;
 
-const Size = z.number().int().positive();
+const Size = z.int().positive();
 const ModelConfig = z.object({
   _name_or_path: z.string().optional(),
   model_type: z.string().optional(),

@@ -4,7 +4,7 @@ import { useId, useState } from 'react';
 import { counted } from '../ui/figures.tsx';
 import { Action, Confirm, FormDialog, LongText, Opens } from '../ui/forms.tsx';
 import { Pages, usePages } from '../ui/lists.tsx';
-import { Answer, Empty, useLater } from '../ui/reading.tsx';
+import { Answer, useLater } from '../ui/reading.tsx';
 import { Said } from '../ui/said.tsx';
 import { dayOf, plainly, useOwn } from './coming.ts';
 
@@ -47,24 +47,20 @@ function All({ forgot }: Listing) {
   });
   return (
     <section aria-label="Memories">
-      <Pages of={list}>
-        {(memories) =>
-          memories.length === 0 ? (
-            <Empty>Nothing is remembered about you.</Empty>
-          ) : (
-            <>
-              <p className="quiet" role="status">
-                {counted(memories.length, 'memory', 'memories')}
-                {list.query.hasNextPage && ' or more'}
-              </p>
-              <ul className="lines">
-                {memories.map((memory) => (
-                  <One key={memory.id} memory={memory} forgot={forgot} />
-                ))}
-              </ul>
-            </>
-          )
-        }
+      <Pages of={list} none="Nothing is remembered about you.">
+        {(memories) => (
+          <>
+            <p className="quiet" role="status">
+              {counted(memories.length, 'memory', 'memories')}
+              {list.query.hasNextPage && ' or more'}
+            </p>
+            <ul className="lines">
+              {memories.map((memory) => (
+                <One key={memory.id} memory={memory} forgot={forgot} />
+              ))}
+            </ul>
+          </>
+        )}
       </Pages>
     </section>
   );

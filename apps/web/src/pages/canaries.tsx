@@ -38,18 +38,14 @@ export function Canaries() {
           </span>
         </p>
       )}
-      <Pages of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>There are no canaries yet.</Empty>
-          ) : (
-            <ul className="plain">
-              {rows.map((canary) => (
-                <Row key={canary.id} canary={canary} />
-              ))}
-            </ul>
-          )
-        }
+      <Pages of={list} none="There are no canaries yet.">
+        {(rows) => (
+          <ul className="plain">
+            {rows.map((canary) => (
+              <Row key={canary.id} canary={canary} />
+            ))}
+          </ul>
+        )}
       </Pages>
     </>
   );

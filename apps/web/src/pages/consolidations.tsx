@@ -4,7 +4,6 @@ import { Decision, OwnerLink } from '../owner.tsx';
 import { Moment } from '../ui/figures.tsx';
 import { Exact, Filters, OneOf, useFilters } from '../ui/filters.tsx';
 import { Pages, Table, usePages } from '../ui/lists.tsx';
-import { Empty } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
 
 type State = ConsolidationSummary['state'];
@@ -34,18 +33,15 @@ export function Consolidations() {
         <OneOf name="State" value={chosen.state} options={STATES} choose={(state) => choose({ state })} />
         <Exact name="User" value={chosen.user} choose={(user) => choose({ user })} />
       </Filters>
-      <Pages of={list}>
-        {(rows) =>
-          rows.length > 0 ? (
-            <Found rows={rows} />
-          ) : (
-            <Empty>
-              {Object.keys(chosen).length === 0
-                ? 'No consolidations yet. They appear here after you post a conversation.'
-                : 'No consolidations match the filter.'}
-            </Empty>
-          )
+      <Pages
+        of={list}
+        none={
+          Object.keys(chosen).length === 0
+            ? 'No consolidations yet. They appear here after you post a conversation.'
+            : 'No consolidations match the filter.'
         }
+      >
+        {(rows) => <Found rows={rows} />}
       </Pages>
     </>
   );

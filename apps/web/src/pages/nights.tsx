@@ -9,7 +9,7 @@ import { counted, Moment } from '../ui/figures.tsx';
 import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
 import { Action } from '../ui/forms.tsx';
 import { Pages, usePages } from '../ui/lists.tsx';
-import { Answer, Empty } from '../ui/reading.tsx';
+import { Answer } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
 
 type State = 'thinking' | 'waiting' | 'applied' | 'discarded' | 'stale' | 'failed';
@@ -64,14 +64,8 @@ export function Nights() {
         <Choice name="State" options={STATES} chosen={state} choose={(next) => choose({ state: next })} />
         <Exact name="User" value={chosen.user} choose={(user) => choose({ user })} />
       </Filters>
-      <Pages of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>No nights found. The setting sleep determines whether there are nights and what they do.</Empty>
-          ) : (
-            rows.map((night) => <NightCard key={night.id} night={night} />)
-          )
-        }
+      <Pages of={list} none="No nights found. The setting sleep determines whether there are nights and what they do.">
+        {(rows) => rows.map((night) => <NightCard key={night.id} night={night} />)}
       </Pages>
     </>
   );

@@ -8,7 +8,7 @@ import { Moment } from '../ui/figures.tsx';
 import { Choice, Exact, Filters, useFilters } from '../ui/filters.tsx';
 import { Action, FormDialog, LongText, Opens } from '../ui/forms.tsx';
 import { Pages, usePages } from '../ui/lists.tsx';
-import { Empty, Problem } from '../ui/reading.tsx';
+import { Problem } from '../ui/reading.tsx';
 import { EventTag } from '../ui/standing.tsx';
 
 const STATES: Readonly<Record<Review['state'], string>> = {
@@ -37,23 +37,14 @@ export function Reviews() {
         <Choice name="State" options={STATES} chosen={state} choose={(next) => choose({ state: next })} />
         <Exact name="User" value={chosen.user} choose={(user) => choose({ user })} />
       </Filters>
-      <Pages of={list}>
-        {(rows) => {
-          if (rows.length === 0) return <None state={state} />;
-          return state === 'pending' ? <Waiting rows={rows} /> : <Decided rows={rows} />;
-        }}
+      <Pages of={list} none={state === 'pending' ? NONE_WAITS : 'There are no such reviews.'}>
+        {(rows) => (state === 'pending' ? <Waiting rows={rows} /> : <Decided rows={rows} />)}
       </Pages>
     </>
   );
 }
 
-const None = ({ state }: { readonly state: Review['state'] }) => (
-  <Empty>
-    {state === 'pending'
-      ? 'No changes are waiting for review. The settings determine which changes require approval.'
-      : 'There are no such reviews.'}
-  </Empty>
-);
+const NONE_WAITS = 'No changes are waiting for review. The settings determine which changes require approval.';
 
 interface Rows {
   readonly rows: readonly Review[];

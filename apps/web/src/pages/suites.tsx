@@ -5,7 +5,7 @@ import { api } from '../api.ts';
 import { OwnerLink } from '../owner.tsx';
 import { Moment, percent, whole } from '../ui/figures.tsx';
 import { Pages, Table, usePages } from '../ui/lists.tsx';
-import { Answer, Empty } from '../ui/reading.tsx';
+import { Answer } from '../ui/reading.tsx';
 import { StateTag } from '../ui/standing.tsx';
 
 const EVERY_MS = 3_000;
@@ -24,7 +24,7 @@ export function Suites() {
           Recorded conversations for testing other prompts, settings and models. Record one with{' '}
           <code>slowwave suite record daily</code>.
         </p>
-        <Pages of={list}>
+        <Pages of={list} none="There are no suites yet.">
           {(rows) => (
             <ul className="plain">
               {rows.map(({ name, origin, masked, created_at: created }) => (
@@ -40,7 +40,6 @@ export function Suites() {
             </ul>
           )}
         </Pages>
-        {list.rows?.length === 0 && <Empty>There are no suites yet.</Empty>}
       </section>
     </>
   );
@@ -69,7 +68,7 @@ export function SuitePage() {
               A run of {estimate.cases} cases takes about {whole(estimate.calls)} calls and {whole(estimate.tokens)} ±{' '}
               {whole(estimate.spread)} tokens.
             </p>
-            <Pages of={runs}>
+            <Pages of={runs} none="This suite has not been run yet.">
               {(rows) => (
                 <ul className="plain">
                   {rows.map((run) => (
@@ -84,7 +83,6 @@ export function SuitePage() {
                 </ul>
               )}
             </Pages>
-            {runs.rows?.length === 0 && <Empty>This suite has not been run yet.</Empty>}
           </section>
         </>
       )}

@@ -6,7 +6,7 @@ import { api, isOfAllApps, useWho } from '../api.ts';
 import { pathOf } from '../owner.tsx';
 import { Moment, whole } from '../ui/figures.tsx';
 import { Pages, Table, usePages } from '../ui/lists.tsx';
-import { Answer, Empty, useLater } from '../ui/reading.tsx';
+import { Answer, useLater } from '../ui/reading.tsx';
 
 const PAGE = 100;
 
@@ -94,21 +94,18 @@ function Found({ prefix }: { readonly prefix: string }) {
       ),
     placeholderData: keepPreviousData,
   });
+  const none = prefix === '' ? NOBODY_YET : `No ID begins with “${prefix}”. IDs are case-sensitive.`;
   return (
-    <Pages of={users}>{(rows) => (rows.length === 0 ? <Nobody prefix={prefix} /> : <People rows={rows} />)}</Pages>
+    <Pages of={users} none={none}>
+      {(rows) => <People rows={rows} />}
+    </Pages>
   );
 }
 
-const Nobody = ({ prefix }: { readonly prefix: string }) => (
-  <Empty>
-    {prefix === '' ? (
-      <>
-        There are no users yet. Post a conversation, or try the <Link href="/playground">playground</Link>.
-      </>
-    ) : (
-      <>No ID begins with “{prefix}”. IDs are case-sensitive.</>
-    )}
-  </Empty>
+const NOBODY_YET = (
+  <>
+    There are no users yet. Post a conversation, or try the <Link href="/playground">playground</Link>.
+  </>
 );
 
 const People = ({ rows }: { readonly rows: readonly User[] }) => (

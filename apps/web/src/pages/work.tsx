@@ -228,18 +228,11 @@ function Batches() {
         <Exact name="Reason" value={chosen.reason} choose={(reason) => choose({ reason })} />
         <Exact name="Lane" value={chosen.lane} choose={(lane) => choose({ lane })} />
       </Filters>
-      <Pages of={list}>
-        {(rows) =>
-          rows.length > 0 ? (
-            <Found rows={rows} />
-          ) : (
-            <Empty>
-              {Object.keys(chosen).length === 0
-                ? 'No batches yet. Try the playground.'
-                : 'No batches match the filter.'}
-            </Empty>
-          )
-        }
+      <Pages
+        of={list}
+        none={Object.keys(chosen).length === 0 ? 'No batches yet. Try the playground.' : 'No batches match the filter.'}
+      >
+        {(rows) => <Found rows={rows} />}
       </Pages>
     </section>
   );

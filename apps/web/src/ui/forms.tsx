@@ -298,6 +298,29 @@ export const Amount = ({ value, change, empty = 'none', min = 0, step = 1, ...fi
   </Labelled>
 );
 
+interface Numbers<Part> extends Counted {
+  readonly of: Part;
+  readonly fields: { readonly [Name in keyof Part]: Field & Counted };
+  readonly change: (next: Part) => void;
+}
+
+/** A number for each field of something. */
+export const Amounts = <Part extends { readonly [Name in keyof Part]: number | null }>({
+  of,
+  fields,
+  change,
+  ...usual
+}: Numbers<Part>) =>
+  (Object.keys(fields) as (keyof Part & string)[]).map((name) => (
+    <Amount
+      key={name}
+      {...usual}
+      {...fields[name]}
+      value={of[name]}
+      change={(value) => change({ ...of, [name]: value })}
+    />
+  ));
+
 /** One of a few. */
 export const Select = <T extends string>({
   value,

@@ -5,7 +5,7 @@ import {
   useInfiniteQuery,
 } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Loading, live, Problem } from './reading.tsx';
+import { Empty, Loading, live, Problem } from './reading.tsx';
 
 interface PageOf {
   readonly results: readonly unknown[];
@@ -46,18 +46,20 @@ export function usePages<Page extends PageOf>({ queryKey, read, everyMs, placeho
   > & { readonly first: Page | undefined };
 }
 
-/** What was read of a list, and the way to more of it. */
-export function Pages<T>({
-  of: { rows, query },
-  children,
-}: {
+interface Paged<T> {
   readonly of: Rows<T>;
+  /** What is said where there is nothing. */
+  readonly none?: ReactNode;
   readonly children: (rows: readonly T[]) => ReactNode;
-}) {
+}
+
+/** What was read of a list, and the way to more of it. */
+export function Pages<T>({ of: { rows, query }, none, children }: Paged<T>) {
   return (
     <>
       {query.error !== null && <Problem error={query.error} retry={query.refetch} />}
-      {rows === undefined ? query.error === null && <Loading /> : children(rows)}
+      {rows === undefined && query.error === null && <Loading />}
+      {rows !== undefined && (rows.length === 0 && none !== undefined ? <Empty>{none}</Empty> : children(rows))}
       {query.hasNextPage && (
         <button type="button" disabled={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
           Show more

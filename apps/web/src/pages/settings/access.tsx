@@ -4,7 +4,6 @@ import { api, may, useWho } from '../../api.ts';
 import { DAY_MS, Moment } from '../../ui/figures.tsx';
 import { Amount, Confirm, FormDialog, Line, Secret, Select, Several } from '../../ui/forms.tsx';
 import { Pages, Table, usePages } from '../../ui/lists.tsx';
-import { Empty } from '../../ui/reading.tsx';
 
 const KEYS = ['keys'];
 const SCOPES = ['ingest', 'search', 'manage', 'admin', 'subject'] as const;
@@ -33,14 +32,8 @@ export function Keys() {
         </button>
         {may(useWho(), 'operator') && <Line name="Tenant" value={tenant} change={setTenant} />}
       </div>
-      <Pages of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>There are no keys yet. Create one for each program that uses this server.</Empty>
-          ) : (
-            <KeyTable keys={rows} ask={setAsked} />
-          )
-        }
+      <Pages of={list} none="There are no keys yet. Create one for each program that uses this server.">
+        {(rows) => <KeyTable keys={rows} ask={setAsked} />}
       </Pages>
       {asked?.kind === 'create' && <Create tenant={tenant} close={close} made={made} />}
       {asked?.kind === 'rotate' && <Rotate of={asked.of} close={close} made={made} />}
@@ -223,8 +216,8 @@ export function Audit() {
         />
         {may(useWho(), 'operator') && <Line name="Tenant" value={tenant} change={(id) => change({ tenant: id })} />}
       </div>
-      <Pages of={list}>
-        {(rows) => (rows.length === 0 ? <Empty>No entries match the filter.</Empty> : <AuditTable entries={rows} />)}
+      <Pages of={list} none="No entries match the filter.">
+        {(rows) => <AuditTable entries={rows} />}
       </Pages>
     </>
   );

@@ -2,7 +2,7 @@ import type { Settings } from '@slowwave/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { ActionForm, Amount, Line, LongText, Select, Several } from '../../ui/forms.tsx';
+import { ActionForm, Amount, Amounts, Line, LongText, Select, Several } from '../../ui/forms.tsx';
 import { Answer } from '../../ui/reading.tsx';
 import { Falling, Trial } from './trial.tsx';
 
@@ -209,117 +209,67 @@ function Due({ draft: { due }, change }: Editing) {
   );
 }
 
-function Retention({ draft, change }: Editing) {
-  const { retention, forgetting } = draft;
-  const keep = (part: Partial<typeof retention>) => change({ retention: { ...retention, ...part } });
-  const forget = (part: Partial<typeof forgetting>) => change({ forgetting: { ...forgetting, ...part } });
-  return (
-    <>
-      <h2>Retention in days</h2>
-      <Amount
-        name="Messages"
-        empty="forever"
-        min={1}
-        value={retention.messages_days}
-        change={(messages_days) => keep({ messages_days })}
-      />
-      <Amount
-        name="Plans and model answers"
-        empty="forever"
-        min={1}
-        value={retention.plans_days}
-        change={(plans_days) => keep({ plans_days })}
-      />
-      <Amount
-        name="Previous versions of memories"
-        empty="forever"
-        min={1}
-        value={retention.history_days}
-        change={(history_days) => keep({ history_days })}
-      />
-      <Amount
-        name="Forgotten memories"
-        hint="After that they are erased and can no longer be restored."
-        empty="forever"
-        min={1}
-        value={retention.forgotten_days}
-        change={(forgotten_days) => keep({ forgotten_days })}
-      />
-      <h2>Automatic forgetting</h2>
-      <p className="quiet">
-        A memory is forgotten when it reaches one of these limits. Pinned memories are never forgotten.
-      </p>
-      <Amount
-        name="Days without a change"
-        empty="never"
-        min={1}
-        value={forgetting.max_age_days}
-        change={(max_age_days) => forget({ max_age_days })}
-      />
-      <Amount
-        name="Days without a change or a confirmation"
-        empty="never"
-        min={1}
-        value={forgetting.unconfirmed_days}
-        change={(unconfirmed_days) => forget({ unconfirmed_days })}
-      />
-      <Amount
-        name="Maximum number of memories per user"
-        empty="no limit"
-        min={1}
-        value={forgetting.max_memories}
-        change={(max_memories) => forget({ max_memories })}
-      />
-    </>
-  );
-}
+const Retention = ({ draft: { retention, forgetting }, change }: Editing) => (
+  <>
+    <h2>Retention in days</h2>
+    <Amounts
+      of={retention}
+      change={(next) => change({ retention: next })}
+      empty="forever"
+      min={1}
+      fields={{
+        messages_days: { name: 'Messages' },
+        plans_days: { name: 'Plans and model answers' },
+        history_days: { name: 'Previous versions of memories' },
+        forgotten_days: {
+          name: 'Forgotten memories',
+          hint: 'After that they are erased and can no longer be restored.',
+        },
+      }}
+    />
+    <h2>Automatic forgetting</h2>
+    <p className="quiet">
+      A memory is forgotten when it reaches one of these limits. Pinned memories are never forgotten.
+    </p>
+    <Amounts
+      of={forgetting}
+      change={(next) => change({ forgetting: next })}
+      empty="never"
+      min={1}
+      fields={{
+        max_age_days: { name: 'Days without a change' },
+        unconfirmed_days: { name: 'Days without a change or a confirmation' },
+        max_memories: { name: 'Maximum number of memories per user', empty: 'no limit' },
+      }}
+    />
+  </>
+);
 
 /** What models may use each day, and what they cost. */
 const Costs = (editing: Editing) => (
   <>
     <h2>Daily limits</h2>
-    <Budgets {...editing} />
+    <p className="quiet">Per day (UTC). Once a limit is reached, batches wait until the next day. Nothing is lost.</p>
+    <Amounts
+      of={editing.draft.budgets}
+      change={(budgets) => editing.change({ budgets })}
+      empty="no limit"
+      fields={{
+        tokens_per_day: { name: 'Tokens of all users' },
+        cost_per_day: {
+          name: 'Cost of all users',
+          step: 'any',
+          hint: 'In the currency of the prices. Models without a price count as zero.',
+        },
+        user_tokens_per_day: { name: 'Tokens per user' },
+        user_cost_per_day: { name: 'Cost per user', step: 'any' },
+      }}
+    />
     <Economy {...editing} />
     <h2>Prices per million tokens</h2>
     <Prices {...editing} />
   </>
 );
-
-function Budgets({ draft: { budgets }, change }: Editing) {
-  const limit = (part: Partial<typeof budgets>) => change({ budgets: { ...budgets, ...part } });
-  return (
-    <>
-      <p className="quiet">Per day (UTC). Once a limit is reached, batches wait until the next day. Nothing is lost.</p>
-      <Amount
-        name="Tokens of all users"
-        empty="no limit"
-        value={budgets.tokens_per_day}
-        change={(tokens_per_day) => limit({ tokens_per_day })}
-      />
-      <Amount
-        name="Cost of all users"
-        empty="no limit"
-        step="any"
-        hint="In the currency of the prices. Models without a price count as zero."
-        value={budgets.cost_per_day}
-        change={(cost_per_day) => limit({ cost_per_day })}
-      />
-      <Amount
-        name="Tokens per user"
-        empty="no limit"
-        value={budgets.user_tokens_per_day}
-        change={(user_tokens_per_day) => limit({ user_tokens_per_day })}
-      />
-      <Amount
-        name="Cost per user"
-        empty="no limit"
-        step="any"
-        value={budgets.user_cost_per_day}
-        change={(user_cost_per_day) => limit({ user_cost_per_day })}
-      />
-    </>
-  );
-}
 
 const PERCENT = 100;
 

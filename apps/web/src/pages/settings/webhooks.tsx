@@ -4,7 +4,6 @@ import { api } from '../../api.ts';
 import { counted, Moment } from '../../ui/figures.tsx';
 import { Action, Confirm, FormDialog, Line, Opens, Secret, Several } from '../../ui/forms.tsx';
 import { Pages, Table, usePages } from '../../ui/lists.tsx';
-import { Empty } from '../../ui/reading.tsx';
 
 const WEBHOOKS = ['webhooks'];
 const DELIVERIES = ['deliveries'];
@@ -42,14 +41,8 @@ export function Webhooks() {
           Create a webhook
         </Opens>
       </p>
-      <Pages of={list}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty>There are no webhooks yet. Create one to have events posted to a URL.</Empty>
-          ) : (
-            rows.map((webhook) => <One key={webhook.id} webhook={webhook} show={setSecret} />)
-          )
-        }
+      <Pages of={list} none="There are no webhooks yet. Create one to have events posted to a URL.">
+        {(rows) => rows.map((webhook) => <One key={webhook.id} webhook={webhook} show={setSecret} />)}
       </Pages>
       {secret !== null && <Secret secret={secret} close={() => setSecret(null)} />}
     </>

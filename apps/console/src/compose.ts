@@ -2,6 +2,7 @@ import {
   cellGuard,
   inOneSpaceForCaller,
   kindsOf,
+  type Observer,
   type OpenEngine,
   observe,
   openAudit,
@@ -19,6 +20,7 @@ import { QUEUES } from '@slowwave/contracts';
 import {
   examine,
   graphWriter,
+  type Log,
   memoryWriter,
   nightSettler,
   preview,
@@ -40,7 +42,7 @@ import { mem0Routes } from './mem0/routes.ts';
 import { consolePages } from './pages.ts';
 import { replayLane } from './replays.ts';
 
-export { consolePages, consoleRoutes, mem0Routes };
+export { mem0Routes };
 
 /** Console as a process of its own. */
 export async function compose(config: Config): Promise<Service> {
@@ -48,50 +50,57 @@ export async function compose(config: Config): Promise<Service> {
   await requireSharedFolder(config);
   const observer = observe(config, { log, service: 'slowwave-console' });
   const engine = await openEngine(config, log, observer);
-  const manage = manageDeps(engine, config);
-  const reading = openSearch(config, {
-    ...engine.deps,
-    queryEmbedder: engine.queryEmbedder,
-    calibration: engine.calibration,
-    observer,
-  });
-  const { ledger, tools } = engine.deps;
-  const auth = { apiKey: config.apiKey, keys: keyCheck({ ledger, tools, log }) };
-  const audit = openAudit(config, { ledger, tools, log, observer });
-  const shell = {
-    name: 'console',
-    auth,
-    log,
-    runsOn: kindsOf(config),
-    ready: engine.ready,
-    warnings: engine.warnings,
-    keyRate: config.keyRate,
-    audit: audit.sink,
-    cell: cellGuard(config, engine.deps),
-    around: inOneSpaceForCaller,
-    admit: engine.cold === null ? null : engine.cold.admit,
-    home: consolePages(config),
-    metrics: observer.registry,
-  };
-  const { due, maxPending } = config;
-  const posting = ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged });
-  const managing = consoleRoutes(manage);
+  const { auth, shell, routes, mem0, parts } = openRoutes(config, engine, { name: 'console', log, observer });
   log.info(runsOn(config), 'effective configuration');
   const app = await createShell(shell);
-  await app.register(managing);
-  await app.register(mem0Routes(shell, [posting, searchRoutes(reading.deps), managing], { reset: config.mem0Reset }));
+  await app.register(routes.manage);
+  await app.register(mem0);
   return {
     url: await listen(app, config, auth),
     drain: () => drain(app, config.drainMs),
-    close: () => closeInOrder(app, ...manage.queues, ...reading.parts, audit, ...engine.parts, observer),
+    close: () => closeInOrder(app, ...parts, ...engine.parts, observer),
   };
+}
+
+interface Process {
+  readonly name: string;
+  readonly log: Log;
+  readonly observer: Observer;
+}
+
+/** All routes over an open engine, and the shell that they are served in. `parts` are to be closed before those of the engine. */
+export function openRoutes(config: Config, engine: OpenEngine, { name, log, observer }: Process) {
+  const { deps, queryEmbedder, calibration, ready, warnings, cold } = engine;
+  const { ledger, tools } = deps;
+  const { due, maxPending, apiKey, keyRate } = config;
+  const manage = manageDeps(engine, config);
+  const reading = openSearch(config, { ...deps, queryEmbedder, calibration, observer });
+  const auth = { apiKey, keys: keyCheck({ ledger, tools, log }) };
+  const audit = openAudit(config, { ledger, tools, log, observer });
+  const shell = {
+    ...{ name, auth, log, ready, warnings, keyRate },
+    runsOn: kindsOf(config),
+    audit: audit.sink,
+    cell: cellGuard(config, deps),
+    around: inOneSpaceForCaller,
+    admit: cold === null ? null : cold.admit,
+    home: consolePages(config),
+    metrics: observer.registry,
+  };
+  const routes = {
+    ingest: ingestRoutes({ ...manage, due, maxPending, acknowledged: observer.acknowledged }),
+    search: searchRoutes(reading.deps),
+    manage: consoleRoutes(manage),
+  };
+  const mem0 = mem0Routes(shell, Object.values(routes), { reset: config.mem0Reset });
+  return { auth, shell, routes, mem0, parts: [...manage.queues, ...reading.parts, audit] };
 }
 
 /** Proxies wait for longer. */
 const SEARCHABLE_WITHIN_MS = 10_000;
 
 /** The manage routes' dependencies over an open engine. */
-export function manageDeps(
+function manageDeps(
   { deps, bundles, cold, copies, images, tenantModels, models, moves, connection, schedule, urls }: OpenEngine,
   { cell }: Pick<Config, 'cell'>,
 ): ConsoleDeps {

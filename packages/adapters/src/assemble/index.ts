@@ -14,7 +14,7 @@ export {
   openReranker,
 } from './models.ts';
 export { eachInOneSpace, inOneSpace, inOneSpaceForCaller } from './moving-space.ts';
-export { type Audit, type Observer, observe, openAudit, openReceipts } from './observer.ts';
+export { type Observer, observe, openAudit, openReceipts } from './observer.ts';
 export { engineSettings, kindsOf, type OpenCalibration, openCalibrations, runsOn } from './settings.ts';
 export { openSpace } from './space.ts';
 export {

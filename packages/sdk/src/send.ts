@@ -1,4 +1,4 @@
-import type { Operations } from './api.ts';
+import type { Operations, Page } from './api.ts';
 import { errorOf, SlowwaveError } from './errors.ts';
 
 type Name = keyof Operations;
@@ -202,12 +202,6 @@ export function settingsOf({ url, apiKey, timeoutMs, retries, headers, ...given 
     // Not as a method: browsers refuse a fetch that belongs to another object.
     fetch: given.fetch ?? ((input, init) => fetch(input, init)),
   };
-}
-
-/** One page of a list. */
-interface Page<T> {
-  readonly results: readonly T[];
-  readonly next_cursor: string | null;
 }
 
 /** All items of a list; pages are requested when they are needed. */

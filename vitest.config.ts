@@ -107,6 +107,9 @@ const MAX_WORKERS = 3 * availableParallelism();
  */
 const EXPECT = { poll: { timeout: 50_000, interval: 100 } };
 
+/** What properties are tried on. */
+const DRAWS = join(import.meta.dirname, 'packages/engine-testing/src/draws.ts');
+
 const BUNDLED = process.env.TESTED_PROGRAMS;
 
 /** Scripts of threads and processes as ./scripts/test has bundled them: each start of one loads them anew, a hundred files otherwise. */
@@ -138,6 +141,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{apps,packages}/*/src/**/*.test.ts', 'infra/test/*.test.ts'],
+          setupFiles: [DRAWS],
           expect: EXPECT,
           testTimeout: 180_000, // one takes two seconds at most, on a machine that has nothing else to do
           hookTimeout: 180_000,
@@ -152,6 +156,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['{apps,packages}/*/test/**/*.test.ts', 'infra/npm/*.test.ts'],
+          setupFiles: [DRAWS],
           expect: EXPECT,
           testTimeout: 240_000, // longer than a test waits for anything, twice: it says itself what did not come
           hookTimeout: 240_000,

@@ -7,6 +7,7 @@ import type {
   Gathered,
   LaneId,
   LaneStore,
+  Message,
   Turn,
   TurnName,
   WindowPolicy,
@@ -26,7 +27,7 @@ import {
   claim as take,
 } from './lane-life.ts';
 import { consolidationNumber, LANE_NUMBER } from './page.ts';
-import { type BatchRow, settingsFrom, storedMessage } from './rows/batch.ts';
+import { type BatchRow, messageAsKept, settingsFrom, storedMessage } from './rows/batch.ts';
 import { ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { all, first, inOne, insert, lastly, run, type Script, together, update } from './script.ts';
 import { gather } from './thoughts.ts';
@@ -57,12 +58,15 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const taken = take(isAll ? recount(lane, NOTHING_WAITS) : yield* recounted(lane, last.position), id);
   const variant = canary !== null && isInShare(canary, ownerFrom(lane)) ? canary.id : null;
   const turn = turnOf(taken, { ...head, batchIds: pinned.map((batch) => batch.id), pinnedAt: now, variant, rung });
+  const unclaimed = unclaimedAmong(lane, pinned);
   const pin = inOne(
     ...pinning(lane, { id, number, pinned, now, variant, rung }),
-    ...unpacking(lane, pinned),
+    ...unpacking(lane, unclaimed),
     saveLane(taken),
   );
-  const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount)));
+  const said =
+    unclaimed.length === pinned.length ? unclaimed.flatMap(({ messages }) => messages.map(messageAsKept)) : null;
+  const [, gathered] = yield* lastly(together(pin, gatheredIf(turn, recentCount, said)));
   return { kind: 'claimed', turn, gathered };
 }
 
@@ -93,8 +97,12 @@ function termsFrom(row: TermsRow | null) {
 }
 
 /** What the turn reads first: under the lane's lock all of it is of one moment. */
-function* gatheredIf(turn: Turn, recentCount: number | undefined): Script<Gathered | null> {
-  return recentCount === undefined ? null : yield* gather(turn, recentCount);
+function* gatheredIf(
+  turn: Turn,
+  recentCount: number | undefined,
+  said: readonly Message[] | null = null,
+): Script<Gathered | null> {
+  return recentCount === undefined ? null : yield* gather(turn, recentCount, said);
 }
 
 /** A batch that waits, as far as its place in a window goes. */
@@ -153,16 +161,25 @@ const SELECT_WAITING = `
   FROM batches b JOIN scopes s ON s.id = b.scope LEFT JOIN unclaimed_messages u ON u.batch_id = b.id
   WHERE b.lane = ${LANE_NUMBER} AND b.state = 'pending' ORDER BY b.position LIMIT @limit`;
 
-/** What pinned batches say becomes rows, where they are claimed for the first time. */
-function unpacking({ tenant, id: lane, number }: LaneRow, pinned: readonly WaitingBatch[]): readonly Script<number>[] {
-  const unclaimed = pinned.filter((batch) => batch.seq !== null);
-  if (unclaimed.length === 0) return [];
-  const rows = unclaimed.flatMap(({ number: batch, id, scope, accepted_at, seq, seen_until, messages }) => {
-    if (seq === null || seen_until === null || messages === null)
+/** A batch that is claimed for the first time, with what it says as rows. */
+interface Unclaimed extends Pick<WaitingBatch, 'id' | 'number'> {
+  readonly messages: ReturnType<typeof messageColumnsOf>;
+}
+
+const unclaimedAmong = ({ tenant, id: lane }: LaneRow, pinned: readonly WaitingBatch[]): readonly Unclaimed[] =>
+  pinned.flatMap(({ number, id, scope, accepted_at, seq, seen_until, messages }) => {
+    if (seq === null) return [];
+    if (seen_until === null || messages === null)
       throw new Error(`the messages of batch ${id} were not read, but it is claimed`);
     const row = { batch_id: id, seq, seen_until, messages, tenant, lane, scope, accepted_at };
-    return messageColumnsOf(row).map((columns) => storedMessage(columns, { lane: number, batch }));
+    return [{ id, number, messages: messageColumnsOf(row) }];
   });
+
+function unpacking({ number: lane }: LaneRow, unclaimed: readonly Unclaimed[]): readonly Script<number>[] {
+  if (unclaimed.length === 0) return [];
+  const rows = unclaimed.flatMap(({ number: batch, messages }) =>
+    messages.map((columns) => storedMessage(columns, { lane, batch })),
+  );
   return [
     insert('messages', rows),
     run('DELETE FROM unclaimed_messages WHERE batch_id IN :ids', { ids: unclaimed.map(({ id }) => id) }),

@@ -5,6 +5,7 @@ import type {
   Gathered,
   LaneId,
   LastLook,
+  Message,
   Plan,
   Scope,
   SentCall,
@@ -139,24 +140,26 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
 
 const storedIf = (isHeld: boolean): Stored => ({ kind: isHeld ? 'stored' : 'fenced' });
 
-/** What a turn reads of the conversation, all of one moment. Answers are there where it was begun before. */
-export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
-  const { tenant, batchIds: ids, consolidationId: id } = turn;
-  const [messages, batches] = yield* together(
-    all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit: recentCount }),
+/**
+ * What a turn reads of the conversation, all of one moment. Answers are there where it was begun before. What its batches say is not
+ * read by whoever has just written it.
+ */
+export function* gather(turn: Turn, recentCount: number, said: readonly Message[] | null = null): Script<Gathered> {
+  const { batchIds: ids, consolidationId: id } = turn;
+  const [heard, batches] = yield* together(
+    heardBy(turn, recentCount, said),
     all<PinnedRow>(SELECT_BATCHES, { id, ids }),
   );
   const head = batches.find(({ is_first }) => is_first === 1);
   const isAnswered = head?.is_answered === 1 || batches.some(({ formers }) => formers !== '[]');
   const answers = isAnswered ? yield* answersOf([id, ...batches.flatMap((row) => JSON.parse(row.formers))]) : [];
   const plan = head?.plan == null ? yield* planIn(id, head?.thought ?? null) : JSON.parse(unpacked(head.plan));
-  const heard = (isPinned: 0 | 1) => messages.filter(({ is_pinned }) => is_pinned === isPinned).map(messageFrom);
   return {
-    messages: heard(1),
+    messages: heard.pinned,
     metadata: new Map(batches.map((row) => [row.id, JSON.parse(row.metadata)])),
     summary: head?.summary ?? null,
     summaryTrust: head?.summary_trust ?? null,
-    recent: heard(0),
+    recent: heard.recent,
     thought: {
       plan,
       answers: answers.filter((row) => row.consolidation_id === id).map(answerFrom),
@@ -164,6 +167,28 @@ export function* gather(turn: Turn, recentCount: number): Script<Gathered> {
     },
     ...termsFrom(head),
   };
+}
+
+interface Heard {
+  readonly pinned: readonly Message[];
+  /** The last ones before them. */
+  readonly recent: readonly Message[];
+}
+
+/** Both in the order of the lane. */
+function* heardBy(
+  { tenant, batchIds: ids, consolidationId: id }: Turn,
+  limit: number,
+  said: Heard['pinned'] | null,
+): Script<Heard> {
+  if (said === null || said.length === 0) {
+    const rows = yield* all<HeardRow>(SELECT_HEARD, { tenant, id, ids, limit });
+    const heard = (isPinned: 0 | 1) => rows.filter(({ is_pinned }) => is_pinned === isPinned).map(messageFrom);
+    return { pinned: heard(1), recent: heard(0) };
+  }
+  const pinned = said.toSorted((a, b) => a.saidAt.seq - b.saidAt.seq);
+  const recent = yield* all<MessageRow>(SELECT_RECENT_OF, { tenant, id, before: pinned[0]?.saidAt.seq ?? 0, limit });
+  return { pinned, recent: recent.map(messageFrom).reverse() };
 }
 
 type HeardRow = MessageRow & { readonly is_pinned: 0 | 1 };
@@ -259,13 +284,17 @@ const selectRecent = (scope: string, before: string): string => `
 
 const SELECT_RECENT = selectRecent('@scope', '@before');
 
+const OF_CONSOLIDATION = '(SELECT scope FROM consolidations WHERE id = @id)';
+
+const SELECT_RECENT_OF = selectRecent(OF_CONSOLIDATION, '@before');
+
 /** The pinned messages, and the last ones before them, in the order of the lane. */
 const SELECT_HEARD = `
   SELECT * FROM (
     SELECT p.*, 1 AS is_pinned FROM lane_messages p WHERE +p.tenant = @tenant AND ${ofBatches('p.batch', 'ids')}
     UNION ALL
     SELECT r.*, 0 FROM (${selectRecent(
-      '(SELECT scope FROM consolidations WHERE id = @id)',
+      OF_CONSOLIDATION,
       `(SELECT min(p.seq) FROM messages p WHERE ${ofBatches('p.batch', 'ids')})`,
     )}) AS r
   ) AS heard ORDER BY seq`;

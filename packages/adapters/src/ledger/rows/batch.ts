@@ -174,6 +174,10 @@ export function newMessageColumns(
   };
 }
 
+/** The message that a row of these columns is, as it was just stored. */
+export const messageAsKept = (columns: ReturnType<typeof newMessageColumns>): Message =>
+  messageFrom({ ...columns, unhidden: null } as MessageRow);
+
 interface Place {
   readonly lane: LaneId;
   readonly scope: number;

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { EngineError } from '@slowwave/engine/storing';
 import { type CustomTypesConfig, type PoolClient, Query, type Submittable, types } from 'pg';
 
@@ -36,13 +37,15 @@ interface Field {
 
 /** What the rows of a statement look like. */
 interface Shape {
+  /** Every column as null. */
+  readonly empty: Readonly<Record<string, unknown>>;
   readonly names: readonly string[];
   readonly parsers: readonly ((text: string) => unknown)[];
 }
 
 /** A connection of the client library, with the texts of statements by their names: those that are prepared, and those on their way. */
 interface Preparing {
-  readonly stream: { cork(): void; uncork(): void };
+  stream: Pick<Socket, 'writable' | 'write'>;
   readonly parsedStatements: Record<string, string>;
   readonly submittedNamedStatements: Record<string, string>;
   parse(statement: Pick<Ask, 'name' | 'text'>): void;
@@ -54,7 +57,7 @@ interface Preparing {
 
 /** By the names of statements. A prepared statement never changes what its rows look like: the server refuses to run it instead. */
 const shapesOf = new WeakMap<Preparing, Map<string, Shape>>();
-const NO_ROWS: Shape = { names: [], parsers: [] };
+const NO_ROWS: Shape = { empty: {}, names: [], parsers: [] };
 
 /** What the client library calls to send a query and to hand it what comes back. */
 class Asking {
@@ -89,13 +92,10 @@ class Asking {
   submit(connection: Preparing): null {
     this.known = shapesOf.get(connection) ?? new Map<string, Shape>();
     shapesOf.set(connection, this.known);
-    connection.stream.cork();
-    try {
+    inOnePiece(connection, () => {
       this.shapes = this.asks.map((ask) => this.send(connection, ask));
       connection.sync();
-    } finally {
-      connection.stream.uncork();
-    }
+    });
     return null;
   }
 
@@ -113,7 +113,8 @@ class Asking {
 
   handleRowDescription({ fields }: { readonly fields: readonly Field[] }): void {
     const parsers = fields.map(({ dataTypeID }) => COLUMN_TYPES.getTypeParser(dataTypeID, 'text'));
-    this.noteShape({ names: fields.map(({ name }) => name), parsers });
+    const names = fields.map(({ name }) => name);
+    this.noteShape({ empty: Object.fromEntries(names.map((name) => [name, null])), names, parsers });
   }
 
   private noteShape(shape: Shape): void {
@@ -152,14 +153,28 @@ class Asking {
   }
 }
 
+/** The library writes each message by itself: dozens of small buffers, which together take longer to hand over than to copy. */
+function inOnePiece(connection: Preparing, send: () => void): void {
+  const { stream } = connection;
+  const messages: Uint8Array[] = [];
+  const write = (message: Uint8Array): boolean => messages.push(message) > 0;
+  connection.stream = { writable: stream.writable, write: write as Socket['write'] };
+  try {
+    send();
+  } finally {
+    connection.stream = stream;
+  }
+  if (messages.length > 0) stream.write(Buffer.concat(messages));
+}
+
 // The library pipelines only what it takes for a query of its own.
 Object.setPrototypeOf(Asking.prototype, Query.prototype);
 
-function rowOf({ names, parsers }: Shape, fields: readonly (string | null)[]): object {
-  const row: Record<string, unknown> = {};
-  for (const [i, name] of names.entries()) {
-    const value = fields[i] ?? null;
-    row[name] = value === null ? null : parsers[i]?.(value);
+function rowOf({ empty, names, parsers }: Shape, fields: readonly (string | null)[]): object {
+  const row = { ...empty };
+  for (let i = 0; i < names.length; i += 1) {
+    const [name, value = null] = [names[i] ?? '', fields[i]];
+    if (value !== null) row[name] = parsers[i]?.(value);
   }
   return row;
 }

@@ -11,7 +11,7 @@ import {
   type WriteStep,
 } from '../../ledger/script.ts';
 import type { Answer, Ask } from './asking.ts';
-import { askOf, askOnce, type Params, type Sql } from './sql.ts';
+import { askOf, askOnce, nameInPart, type Params, type Sql } from './sql.ts';
 
 /** Runs a script to its end: what it asks for at once is sent in one piece. */
 export async function runScript<T>(sql: Sql, script: Script<T>): Promise<T> {
@@ -90,13 +90,15 @@ function writeOf(step: WriteStep): Write {
   }
 }
 
-/** One statement whose parts all see the same moment. The parameters of each have a prefix of their own. */
+/** One statement whose parts all see the same moment. */
 function askInOne({ steps, held }: { steps: readonly WriteStep[]; held: Held | null }): Ask {
   const parts = steps.map(writeOf);
-  const params: Record<string, Params[string]> = { ...(held !== null && bound(held.given)) };
-  for (const [i, part] of parts.entries())
-    for (const name in part.params) params[`${prefixOf(i)}${name}`] = part.params[name] as Params[string];
-  return askOf(joinedOnce(held === null ? null : statements.of(held.text), parts), params);
+  const text = joinedOnce(held === null ? null : statements.of(held.text), parts);
+  return askOf(
+    text,
+    held === null ? {} : bound(held.given),
+    parts.map(({ params }) => params),
+  );
 }
 
 /** Texts that were joined before, by the numbers of their parts: putting them together takes longer than to send them. */
@@ -113,18 +115,17 @@ function joinedOnce(head: string | null, parts: readonly Write[]): string {
 
 function joinedText(head: string | null, parts: readonly Write[]): string {
   const condition = head === null ? 'true' : IS_HELD;
-  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, prefixOf(i)).replaceAll(HELD, condition)})`);
+  const texts = parts.map(({ text }, i) => `w${i} AS (${renamed(text, i).replaceAll(HELD, condition)})`);
   return head === null
     ? `WITH ${texts.join(', ')} SELECT 1 AS held`
     : `WITH ${[`held AS (${head})`, ...texts].join(', ')} SELECT count(*) AS held FROM held`;
 }
 
-const prefixOf = (part: number): string => `w${part}_`;
-
 const HELD = ':held';
 const IS_HELD = 'EXISTS (SELECT 1 FROM held)';
 
-const renamed = (text: string, prefix: string): string => text.replace(/@(?=[a-z])/gi, `@${prefix}`);
+const renamed = (text: string, part: number): string =>
+  text.replace(/@([a-z]\w*)/gi, (_, name: string) => `@${nameInPart(part, name)}`);
 
 /** Tables travel as lists of JSON: the planner takes a list for short, and looks its rows up by their keys. */
 function bound(given: Given): Params {

@@ -67,11 +67,15 @@ export function sqlOf(client: PoolClient, { opening, closing }: Frame = UNFRAMED
 
 const NO_ANSWER: Answer = { rows: [], count: 0 };
 
-/** A statement that every connection keeps once it was asked. */
-export function askOf(text: string, params: Params = {}): Ask {
+/** A statement that every connection keeps once it was asked. Its parts have parameters of their own (`nameInPart`). */
+export function askOf(text: string, params: Params = {}, parts: readonly Params[] = []): Ask {
   const { name, sql, slots } = statementOf(text);
-  return { name, text: sql, values: slots.map((slot) => encoded(slot, params)) };
+  const values = slots.map((slot) => encoded(slot, slot.part === null ? params : (parts[slot.part] ?? {})));
+  return { name, text: sql, values };
 }
+
+export const nameInPart = (part: number, name: string): string => `w${part}_${name}`;
+const IN_PART = /^w(\d+)_(.+)$/;
 
 /** One that is as a caller's filter is: it is not kept. */
 export function askOnce(text: string, params: Params): Ask {
@@ -82,6 +86,8 @@ export function askOnce(text: string, params: Params): Ask {
 /** A parameter of a statement. */
 interface Slot {
   readonly name: string;
+  /** The number of the part of the statement that it belongs to; null: it belongs to the whole. */
+  readonly part: number | null;
   readonly json: boolean;
 }
 
@@ -107,13 +113,20 @@ function statementOf(text: string): Statement {
 
 function parse(text: string): Parsed {
   const slots: Slot[] = [];
-  const sql = text.replace(/@([a-z]\w*)(::jsonb)?/gi, (_, name: string, cast: string | undefined) => {
-    const json = cast !== undefined;
-    const known = slots.findIndex((slot) => slot.name === name && slot.json === json);
-    const place = known === -1 ? slots.push({ name, json }) : known + 1;
-    return `$${place}${cast ?? ''}`;
+  const written: string[] = [];
+  const sql = text.replace(/@([a-z]\w*(?:::jsonb)?)/gi, (_, one: string) => {
+    const known = written.indexOf(one);
+    const place = known === -1 ? written.push(one) : known + 1;
+    const [named = '', cast] = one.split('::');
+    if (known === -1) slots.push({ ...slotOf(named), json: cast !== undefined });
+    return `$${place}${cast === undefined ? '' : `::${cast}`}`;
   });
   return { sql, slots };
+}
+
+function slotOf(named: string): Pick<Slot, 'name' | 'part'> {
+  const [, part, name] = IN_PART.exec(named) ?? [];
+  return part === undefined || name === undefined ? { name: named, part: null } : { name, part: Number(part) };
 }
 
 function encoded({ name, json }: Slot, params: Params): string | Buffer | null {

@@ -81,21 +81,21 @@ export function openSender(): Sender {
   };
 }
 
-function passedOn({ headers, address }: Asked): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !LEFT_OUT.has(name)) kept[name] = value;
-  }
+function passedOn({ headers, address }: Asked): Passed {
   const before = headers['x-forwarded-for'];
-  kept['x-forwarded-for'] = before === undefined ? address : `${String(before)}, ${address}`;
-  return kept;
+  const forwarded = before === undefined ? address : `${String(before)}, ${address}`;
+  return { ...without(LEFT_OUT, headers), 'x-forwarded-for': forwarded };
 }
 
 /** What goes back to the caller of what a cell said about its answer. */
-export function passedBack(headers: IncomingHttpHeaders): Record<string, string | string[]> {
-  const kept: Record<string, string | string[]> = {};
+export const passedBack = (headers: IncomingHttpHeaders): Passed => without(OF_CONNECTION, headers);
+
+type Passed = Record<string, string | string[]>;
+
+function without(names: ReadonlySet<string>, headers: IncomingHttpHeaders): Passed {
+  const kept: Passed = {};
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !OF_CONNECTION.has(name)) kept[name] = value;
+    if (value !== undefined && !names.has(name)) kept[name] = value;
   }
   return kept;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { ForecastView, RelationView } from '@slowwave/contracts';
@@ -6,9 +5,10 @@ import { listUpTo } from '../api.ts';
 import { type Call, type Outcome, oneOf } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { table, tracked } from '../output.ts';
-import type { Fact, Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
+import type { Files, Found, Ids, Left, Relation, Talk } from '../sources/found.ts';
+import { factBatch, keyOf, postAll } from '../sources/post.ts';
 import { ORIGINS, type Origin, READERS } from '../sources/readers.ts';
-import { itemsInFile, jsonIn, memoriesOf, postMemories } from './import-mem0.ts';
+import { itemsInFile, jsonIn, memoriesOf } from './import-mem0.ts';
 import { forecastText } from './usage.ts';
 
 export const FROM_OPTIONS = {
@@ -47,7 +47,7 @@ async function read(origin: Origin, path: string, user: string | null): Promise<
 
 /** mem0 has its own way in, which is older. */
 function mem0Found(items: readonly unknown[], user: string | null): Found {
-  const facts = memoriesOf(items, user).map(({ saidAt, ...memory }) => ({ ...memory, at: saidAt }));
+  const facts = memoriesOf(items, user);
   const lacks = ['former texts', 'the messages that memories came from', 'ratings', 'relations'];
   return { facts, talks: [], relations: [], left: [], lacks, isRead: true };
 }
@@ -161,15 +161,8 @@ const send = (call: Call, origin: Origin, found: Found): Promise<Sent> =>
       done += 1;
       update(done, total);
     };
-    const facts = origin === 'mem0' ? found.facts.map((fact) => ({ ...fact, saidAt: fact.at })) : null;
-    const knownFacts =
-      facts === null
-        ? await postAll(
-            call,
-            found.facts.map((fact) => factBatch(origin, fact)),
-            step,
-          )
-        : await postMemories(call, facts, step);
+    const facts = found.facts.map((fact) => factBatch(origin, fact));
+    const knownFacts = await postAll(call, facts, step);
     const knownParts = await postAll(
       call,
       parts.map((part) => partBatch(origin, part)),
@@ -181,34 +174,6 @@ const send = (call: Call, origin: Origin, found: Found): Promise<Sent> =>
       known: knownFacts + knownParts + found.relations.length - relations,
     };
   });
-
-/** Returns how many were known. */
-async function postAll({ ask }: Call, batches: readonly object[], step: () => void): Promise<number> {
-  let known = 0;
-  for (const batch of batches) {
-    const { state } = await ask<{ state: string }>('POST', '/v1/batches', batch);
-    if (state !== 'pending') known += 1;
-    step();
-  }
-  return known;
-}
-
-const keyOf = (origin: Origin, value: unknown): string =>
-  `${origin}:${createHash('sha256').update(JSON.stringify(value)).digest('hex')}`;
-
-/** As it stands there, said when it came to hold there; where it comes from is in its metadata. */
-const factBatch = (origin: Origin, fact: Fact): object => ({
-  ...fact.ids,
-  mode: 'verbatim',
-  priority: 'backfill',
-  messages: [{ role: 'user', content: fact.text, ...(fact.at !== null && { timestamp: fact.at }) }],
-  metadata: {
-    ...Object.fromEntries(Object.entries(fact.metadata).filter(([, value]) => value !== null)),
-    ...{ origin, origin_id: fact.id },
-  },
-  ...(fact.expiresAt !== null && { expires_at: fact.expiresAt }),
-  idempotency_key: keyOf(origin, [fact.id, fact.ids, fact.at, fact.text]),
-});
 
 /** A part of a conversation that is one batch. */
 interface Part extends Talk {

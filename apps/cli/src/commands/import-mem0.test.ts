@@ -26,12 +26,12 @@ test('memories are read from answers of the API and from payloads of a collectio
       id: 'a',
       text: 'Lives in Oslo',
       ids: { user_id: 'ana' },
-      saidAt: '2025-03-01T00:00:00.000Z',
+      at: '2025-03-01T00:00:00.000Z',
       expiresAt: null,
       metadata: { source: 'chat' },
     },
     {
-      ...{ id: '7', text: 'Has a cat', ids: { user_id: 'ana', run_id: 'r' }, saidAt: null, expiresAt: null },
+      ...{ id: '7', text: 'Has a cat', ids: { user_id: 'ana', run_id: 'r' }, at: null, expiresAt: null },
       metadata: { mood: 'glad' },
     },
   ]);
@@ -46,12 +46,12 @@ test('memories are read as mem0’s JavaScript writes them', () => {
   const answer = { id: '9f2b', memory: 'Has a cat', userId: 'ana', runId: null, createdAt: '2025-01-01T00:00:00Z' };
   expect(memoriesOf([payload, answer], null)).toEqual([
     {
-      ...{ id: '8e1a', text: 'Has a dog', ids: { user_id: 'ana' }, saidAt: '2025-02-01T00:00:00.000Z' },
+      ...{ id: '8e1a', text: 'Has a dog', ids: { user_id: 'ana' }, at: '2025-02-01T00:00:00.000Z' },
       expiresAt: '2026-05-02T00:00:00.000Z',
       metadata: { moodOf: 'the day' },
     },
     {
-      ...{ id: '9f2b', text: 'Has a cat', ids: { user_id: 'ana' }, saidAt: '2025-01-01T00:00:00.000Z' },
+      ...{ id: '9f2b', text: 'Has a cat', ids: { user_id: 'ana' }, at: '2025-01-01T00:00:00.000Z' },
       expiresAt: null,
       metadata: {},
     },

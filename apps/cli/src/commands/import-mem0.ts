@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Call, Command } from '../command.ts';
 import { CommandError, EXIT, UsageError } from '../exit.ts';
 import { tracked } from '../output.ts';
+import { type Fact, type Fields, isFields } from '../sources/found.ts';
+import { factBatch, postAll } from '../sources/post.ts';
 
 export const importMem0Command: Command = {
   name: 'import mem0',
@@ -25,11 +26,8 @@ can run it as often as you like.`,
     const found = memories.length;
     if (call.given.flag('dry-run')) return { value: { found }, text: `${found} memories can be imported.` };
     const known = await tracked(call.out, { title: 'import', unit: 'memories' }, ({ update }) => {
-      let done = 0;
-      return postMemories(call, memories, () => {
-        done += 1;
-        update(done, found);
-      });
+      const batches = memories.map((memory) => factBatch('mem0', memory));
+      return postAll(call, batches, (done) => update(done, found));
     });
     const imported = found - known;
     const again = known === 0 ? '' : `, ${known} were already known`;
@@ -49,38 +47,6 @@ function itemsOf({ given, cancel }: Call): Promise<readonly unknown[]> {
   const collection = given.text('collection') ?? 'mem0';
   return itemsInCollection({ url: url ?? '', collection, apiKey: given.text('qdrant-key') }, cancel);
 }
-
-/** Posts each memory as a batch of its own. Returns how many were known already. */
-export async function postMemories(
-  { cancel, ask }: Pick<Call, 'cancel' | 'ask'>,
-  memories: readonly ImportedMemory[],
-  step: () => void,
-): Promise<number> {
-  let known = 0;
-  for (const memory of memories) {
-    cancel.throwIfAborted();
-    const { state } = await ask<{ state: string }>('POST', '/v1/batches', batchOf(memory));
-    if (state !== 'pending') known += 1;
-    step();
-  }
-  return known;
-}
-
-/** Verbatim. The key is derived from the memory, so it is stored once however often it is sent. */
-const batchOf = (memory: ImportedMemory): object => ({
-  ...memory.ids,
-  mode: 'verbatim',
-  priority: 'backfill',
-  messages: [{ role: 'user', content: memory.text, ...(memory.saidAt !== null && { timestamp: memory.saidAt }) }],
-  metadata: memory.metadata,
-  ...(memory.expiresAt !== null && { expires_at: memory.expiresAt }),
-  idempotency_key: `mem0:${keyOf(memory)}`,
-});
-
-const keyOf = ({ id, text, ids, saidAt }: ImportedMemory): string =>
-  createHash('sha256')
-    .update(JSON.stringify([id, ids, saidAt, text]))
-    .digest('hex');
 
 /** The items of a file: a JSON list, an object with a list in it, or one JSON value a line. */
 export async function itemsInFile(path: string): Promise<readonly unknown[]> {
@@ -168,18 +134,6 @@ async function pageAt(place: CollectionPlace, offset: string | number | null, si
   throw new CommandError(`expected the collection ${collection} at ${url}, got status ${answer.status}: ${said}`, code);
 }
 
-/** A memory of another system, ready to be posted as a batch of its own. */
-interface ImportedMemory {
-  readonly id: string;
-  readonly text: string;
-  readonly ids: Readonly<Record<string, string>>;
-  readonly saidAt: string | null;
-  readonly expiresAt: string | null;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
 /** mem0's own fields, which are not metadata of the user. Its Python version writes them like this, its JavaScript version in camel case. */
 const OWN = new Set(
   'id memory data text hash user_id agent_id run_id app_id actor_id role created_at updated_at metadata score categories owner immutable expiration_date text_lemmatized attributed_to'.split(
@@ -197,7 +151,7 @@ const fieldOf = (item: Fields, name: string): unknown =>
  * Memories from mem0's API or from the payloads of its collection. All of them are checked before any is imported: a
  * mistake in the last one must not leave half of them imported.
  */
-export function memoriesOf(items: readonly unknown[], usualUser: string | null): ImportedMemory[] {
+export function memoriesOf(items: readonly unknown[], usualUser: string | null): Fact[] {
   const mistakes: string[] = [];
   const memories = items.flatMap((item, i) => {
     const read = memoryOf(item, usualUser);
@@ -215,7 +169,7 @@ export function memoriesOf(items: readonly unknown[], usualUser: string | null):
 
 const SHOWN_MAX = 10;
 
-function memoryOf(item: unknown, usualUser: string | null): ImportedMemory | string {
+function memoryOf(item: unknown, usualUser: string | null): Fact | string {
   if (!isFields(item)) return `expected an object, got ${JSON.stringify(item)?.slice(0, 80)}`;
   const text = [item.memory, item.data, item.text].find((one) => typeof one === 'string' && one.trim() !== '');
   if (typeof text !== 'string') return 'expected a text in memory, data or text, got none';
@@ -227,10 +181,8 @@ function memoryOf(item: unknown, usualUser: string | null): ImportedMemory | str
   const at = fieldOf(item, 'updated_at') ?? fieldOf(item, 'created_at');
   const id = typeof item.id === 'string' || typeof item.id === 'number' ? String(item.id) : '';
   const expiresAt = dayAfter(fieldOf(item, 'expiration_date'));
-  return { id, text, ids, saidAt: momentIn(at), expiresAt, metadata: metadataOf(item) };
+  return { id, text, ids, at: momentIn(at), expiresAt, metadata: metadataOf(item) };
 }
-
-const isFields = (item: unknown): item is Fields => typeof item === 'object' && item !== null && !Array.isArray(item);
 
 function idsOf(item: Fields): Record<string, string> {
   const names = ['user_id', 'agent_id', 'run_id', 'app_id'];

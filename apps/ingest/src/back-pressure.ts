@@ -1,5 +1,5 @@
 import type { LaneStore, Ledger, Log, Millis, TenantId, Tools } from '@slowwave/engine';
-import { problem } from '@slowwave/http';
+import { tooManyRequests } from '@slowwave/http';
 
 /** The maximum age of a count of waiting batches, and of the list of late tenants. */
 const COUNT_MS = 1_000;
@@ -81,12 +81,10 @@ function backlog(deps: Omit<PressureDeps, 'maxPending'>, tenant: TenantId | null
 }
 
 const tooMany = (what: string) =>
-  problem(
-    'too_many_requests',
-    `${what}, which is the limit; retry in ${RETRY_AFTER_SECONDS} ` +
-      's. Add workers, or raise the limits of the ' +
-      'model, to process batches faster.',
-    { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
+  tooManyRequests(
+    `${what}, which is the limit; retry in ${RETRY_AFTER_SECONDS} s. Add workers, or raise the limits of the model, to ` +
+      'process batches faster.',
+    RETRY_AFTER_SECONDS,
   );
 
 /**

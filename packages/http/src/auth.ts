@@ -11,7 +11,7 @@ import {
   RefusedKeyError,
   refusalOfScope,
 } from './access.ts';
-import { ProblemError, problem, report, sendProblem } from './errors.ts';
+import { ProblemError, problem, report, sendProblem, tooManyRequests } from './errors.ts';
 import { isLoopback } from './serve.ts';
 import {
   foreign,
@@ -336,11 +336,6 @@ function isOurs(address: string): boolean {
 
 function tooMany(waitMs: number) {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
-  return problem(
-    'too_many_requests',
-    `too many wrong keys were sent from this address; wait ${seconds} s and check the key`,
-    {
-      headers: { 'retry-after': String(seconds) },
-    },
-  );
+  const detail = `too many wrong keys were sent from this address; wait ${seconds} s and check the key`;
+  return tooManyRequests(detail, seconds);
 }

@@ -262,6 +262,11 @@ export function problem(code: ErrorCode, detail: string, extras: Extras = {}): P
   return new ProblemError(code, detail, extras);
 }
 
+/** A refusal of what may be sent again after so many seconds. */
+export function tooManyRequests(detail: string, seconds: number): ProblemError {
+  return problem('too_many_requests', detail, { headers: { 'retry-after': String(seconds) } });
+}
+
 /** An object does not exist, or the key has no access to it: the response is the same. */
 export function notFound(kind: string, id: string): ProblemError {
   return problem('not_found', `there is no ${kind} ${JSON.stringify(shorten(id))}; check the id`);

@@ -28,6 +28,7 @@ export {
   readToTheEnd,
   refuseUnreadable,
   report,
+  tooManyRequests,
   translate,
 } from './errors.ts';
 export { BODY_LIMITS, countMore } from './limits.ts';

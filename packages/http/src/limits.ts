@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { errorCodes, type FastifyRequest } from 'fastify';
 import { principalOf } from './access.ts';
-import { type ProblemError, problem } from './errors.ts';
+import { type ProblemError, problem, tooManyRequests } from './errors.ts';
 import { type Fields, fieldsOf } from './owners.ts';
 import type { App } from './shell.ts';
 
@@ -312,12 +312,9 @@ function forgetFull(
 }
 
 const tooOften = (perSecond: number, seconds: number) =>
-  problem(
-    'too_many_requests',
-    `this key is limited to ${perSecond} requests per second and exceeded that; retry in ` + `${seconds} s`,
-    {
-      headers: { 'retry-after': String(seconds) },
-    },
+  tooManyRequests(
+    `this key is limited to ${perSecond} requests per second and exceeded that; retry in ${seconds} s`,
+    seconds,
   );
 
 /*

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { type Bounds, needScope, type RouteScope, requestTenant } from './access.ts';
-import { problem } from './errors.ts';
+import { problem, tooManyRequests } from './errors.ts';
 import type { App, Routes } from './shell.ts';
 
 type Schema = z.ZodType;
@@ -201,13 +201,9 @@ export function waitSignal(reply: FastifyReply): AbortSignal {
 }
 
 const tooManyWait = () =>
-  problem(
-    'too_many_requests',
-    `this key already has ${WAITING_MAX} waiting requests, which is the limit; send the ` +
-      'request without wait, or retry later',
-    {
-      headers: { 'retry-after': '1' },
-    },
+  tooManyRequests(
+    `this key already has ${WAITING_MAX} waiting requests, which is the limit; send the request without wait, or retry later`,
+    1,
   );
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {

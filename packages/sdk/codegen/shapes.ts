@@ -3,11 +3,13 @@ import { type Schema, type Schemas, typeName } from './description.ts';
 /** Fewer fields than this are soon read; two schemas may have them in common without being of one kind. */
 const FEWEST_SHARED = 6;
 
-/** The schemas with each shape written once: one that has all fields of another extends it, and repeated objects refer to the first. */
+/**
+ * The schemas by name, with each shape written once: one that has all fields of another extends it, and repeated objects refer to the
+ * first of them.
+ */
 export function writtenOnce(schemas: Schemas): Schemas {
-  const extended = Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [name, extending(schema, schemas)]),
-  );
+  const named = Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1));
+  const extended = Object.fromEntries(named.map(([name, schema]) => [name, extending(schema, schemas)]));
   const homes = homesIn(extended);
   const referring = (schema: Schema, at: string | null): Schema => {
     const home = homes.get(keyOf(schema));

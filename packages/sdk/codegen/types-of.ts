@@ -20,9 +20,9 @@ export interface Page<Item> {
 
 /** TypeScript for the API: a type per schema, and one table of all operations. */
 export function typesOf({ paths, components }: Description): string {
-  const schemas = Object.entries(writtenOnce(components.schemas))
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, schema]) => `${comment(schema, '')}export type ${typeName(name)} = ${typeOf(schema, '')};\n`);
+  const schemas = Object.entries(writtenOnce(components.schemas)).map(
+    ([name, schema]) => `${comment(schema, '')}export type ${typeName(name)} = ${typeOf(schema, '')};\n`,
+  );
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith('/v1/'))
     .flatMap(([path, methods]) =>

@@ -124,7 +124,13 @@ export type BundleLines = {
   readonly stamp?: string | undefined;
 };
 
-export type BundledErasureList = Page<PostErasures['erasures'][number]>;
+export type BundledErasureList = Page<{
+  readonly id: string;
+  /** A digest of ledger, tenant and owner. */
+  readonly owner_hash: string;
+  readonly requested_at: string;
+  readonly erased_at: string;
+}>;
 
 export type BundledOwnerList = Page<{
   readonly kind: 'user' | 'agent' | 'run';
@@ -240,7 +246,14 @@ export type CanarySummary = {
   readonly share: number;
   /** Its step, from 1. */
   readonly step: number;
-  readonly steps: readonly NonNullable<PostCanary['steps']>[number][];
+  readonly steps: readonly {
+    /** Percentage of the owners. */
+    readonly share: number;
+    /** The minimum time before the next step. */
+    readonly min_seconds: number;
+    /** The minimum number of consolidations with the changes before the next step. */
+    readonly min_consolidations: number;
+  }[];
   /** Why it halted; the code names the figure. */
   readonly halt: Failure | null;
   readonly created_at: string;
@@ -1373,10 +1386,18 @@ export type PatchMemory = {
 
 export type PatchRelation = {
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly source?: PostRelation['source'] | undefined;
+  readonly source?: {
+    readonly id?: string | undefined;
+    /** One of its names, case-insensitive. */
+    readonly name?: string | undefined;
+    /** The owner. */
+    readonly self?: true | undefined;
+    /** The kind of an entity that is created by name. */
+    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
+  } | undefined;
   readonly relationship?: string | undefined;
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly destination?: PostRelation['source'] | undefined;
+  readonly destination?: NonNullable<PatchRelation['source']> | undefined;
   readonly valid_from?: string | undefined;
   /** When it ended. null: it has not ended. */
   readonly invalid_at?: string | null | undefined;
@@ -1590,14 +1611,7 @@ export type PostCanary = {
     readonly near?: NonNullable<PostReplay['near']> | undefined;
   };
   /** Defaults to 1, 10, 50 and 100% over at least 44 hours. */
-  readonly steps?: readonly {
-    /** Percentage of the owners. */
-    readonly share: number;
-    /** The minimum time before the next step. */
-    readonly min_seconds: number;
-    /** The minimum number of consolidations with the changes before the next step. */
-    readonly min_consolidations: number;
-  }[] | undefined;
+  readonly steps?: readonly CanarySummary['steps'][number][] | undefined;
   /** By figure: how much worse it may become, as a share (0.05 is five points) or, for averages, relative to the others. Figures that are not listed have the default margin. */
   readonly bounds?: Readonly<Record<string, number>> | undefined;
   /** automatic: a halted canary is undone at once. manual: its owners wait until you undo or stop it. */
@@ -1689,13 +1703,7 @@ export type PostDeparture = {
 
 export type PostErasures = {
   readonly tenant?: string | undefined;
-  readonly erasures: readonly {
-    readonly id: string;
-    /** A digest of ledger, tenant and owner. */
-    readonly owner_hash: string;
-    readonly requested_at: string;
-    readonly erased_at: string;
-  }[];
+  readonly erasures: readonly BundledErasureList['results'][number][];
 };
 
 export type PostFeedback = {
@@ -1941,18 +1949,10 @@ export type PostRelation = {
   readonly agent_id?: string | undefined;
   readonly run_id?: string | undefined;
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly source: {
-    readonly id?: string | undefined;
-    /** One of its names, case-insensitive. */
-    readonly name?: string | undefined;
-    /** The owner. */
-    readonly self?: true | undefined;
-    /** The kind of an entity that is created by name. */
-    readonly kind?: 'person' | 'animal' | 'organisation' | 'place' | 'product' | 'work' | 'event' | 'activity' | 'concept' | 'thing' | undefined;
-  };
+  readonly source: NonNullable<PatchRelation['source']>;
   readonly relationship: string;
   /** An entity by id, by name (created if it does not exist), or {"self": true} for the owner. */
-  readonly destination: PostRelation['source'];
+  readonly destination: NonNullable<PatchRelation['source']>;
   /** When it became true. Defaults to now. */
   readonly valid_from?: string | undefined;
   /** When it stopped being true. */

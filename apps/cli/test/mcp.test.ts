@@ -8,9 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { startServer } from './server.ts';
 import { MAIN } from './slowwave.ts';
 
-const WITHIN_MS = 120_000;
-
-describe('slowwave mcp', { timeout: WITHIN_MS }, () => {
+describe('slowwave mcp', () => {
   let folder: TempDir;
   let env: Record<string, string>;
   const hosts: Host[] = [];

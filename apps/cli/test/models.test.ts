@@ -251,7 +251,6 @@ it.each(FAULTS)('%s is named by models check, with what to do', async (_name, fa
 
 it.each(FAULTS.filter(([, { onServer }]) => onServer || ALL_ON_SERVERS))(
   '%s is named by status and in the log, with what to do',
-  { timeout: 120_000 },
   async (_name, fault) => {
     const folder = await tempDir();
     const running = await startServer(folder.path, failing(fault));

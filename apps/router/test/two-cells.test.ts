@@ -140,7 +140,7 @@ test('the state of a run is where the user or agent is that the run is for', asy
       expect(await ask(`PUT ${run}`, { goal: `of ${owner}` })).toMatchObject({ status: 200 });
       expect(await ask(`GET ${run}`)).toMatchObject({ status: 200, body: { goal: `of ${owner}` } });
     }
-}, 120_000);
+});
 
 test('what sees the users of one cell only says of which', async () => {
   const at = async (path: string) =>

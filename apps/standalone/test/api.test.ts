@@ -12,7 +12,6 @@ import { type World, world } from './openapi/world.ts';
 import { type Setup, standalone } from './setups.ts';
 
 const KEY = 'the-key-of-the-operator';
-const WITHIN_MS = 120_000;
 const HOUR_MS = 3_600_000;
 
 const receiver = createServer((_request, response) => response.writeHead(204).end());
@@ -34,14 +33,14 @@ beforeAll(async () => {
     SLOWWAVE_COLD_DAYS: '0',
   });
   there = world(setup.ingest, { key: KEY, receiver: `http://127.0.0.1:${port}/hook`, dataDir: setup.dataDir });
-}, WITHIN_MS);
+});
 afterAll(async () => {
   receiver.close();
   await setup.close();
   await nextModel.close();
 });
 
-describe('the description of the API', { timeout: WITHIN_MS }, () => {
+describe('the description of the API', () => {
   let description: Description;
   /** Settings last: they change what the others do. */
   let operations: Named[];
@@ -121,7 +120,7 @@ const same = (body: object): object => body;
 const isSettings = ({ id }: Named): boolean => id === 'putSettings';
 const names = (operations: readonly Named[]): string[] => operations.map(({ name }) => name);
 
-describe('limits', { timeout: WITHIN_MS }, () => {
+describe('limits', () => {
   let existing: Existing;
 
   beforeAll(async () => {
@@ -132,7 +131,7 @@ describe('limits', { timeout: WITHIN_MS }, () => {
     existing = { batch, memory, key: await there.key() };
     await there.done('PUT /v1/settings', { due });
     await there.quiet();
-  }, WITHIN_MS);
+  });
 
   it('are those that docs/limits.md tells', () => {
     expect(limits().map(({ what }) => what)).toEqual(Object.keys(REQUESTS));

@@ -23,7 +23,7 @@ beforeAll(async () => {
     SLOWWAVE_CHAT_BATCHES: 'backfill',
     SLOWWAVE_EMBEDDING_MODEL: 'builtin',
   });
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   await setup.close();
   await model.close();

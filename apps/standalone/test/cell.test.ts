@@ -3,7 +3,6 @@ import { type Setup, standalone } from './setups.ts';
 
 const KEY = 'the-key-of-the-operator';
 const PATIENCE = { timeout: 60_000, interval: 100 };
-const WITHIN_MS = 120_000;
 const UNTIL = '2099-01-01T00:00:00Z';
 const MOVED = { status: 421, code: 'moved', cell: 'east' };
 
@@ -13,7 +12,7 @@ let east: Setup;
 beforeAll(async () => {
   const start = (name: string) => standalone({ SLOWWAVE_API_KEY: KEY, SLOWWAVE_CELL: name, SLOWWAVE_COLD_DAYS: '0' });
   [west, east] = await Promise.all([start('west'), start('east')]);
-}, WITHIN_MS);
+});
 afterAll(() => Promise.all([west.close(), east.close()]));
 
 interface Asked {
@@ -106,7 +105,7 @@ async function found(cell: Setup, user_id: string, query: string): Promise<strin
 
 const home = { body: { user_id: 'ann', query: 'where does she live?' } };
 
-it('an owner that moves is found where it went, with its keys, and nowhere else', { timeout: WITHIN_MS }, async () => {
+it('an owner that moves is found where it went, with its keys, and nowhere else', async () => {
   const first = await say(west, 'ann', 'I am Ann. I live in Lisbon.');
   expect(await found(west, 'ann', 'where does she live?')).toContain('Lisbon');
   await move({ from: west, to: east, name: 'east', epoch: 7 }, 'ann');
@@ -133,7 +132,7 @@ it('an owner that moves is found where it went, with its keys, and nowhere else'
   expect(findings.filter(({ severity }: { severity: string }) => severity === 'error')).toEqual([]);
 });
 
-it('an owner that sleeps is among those of its cell, and wakes to move', { timeout: WITHIN_MS }, async () => {
+it('an owner that sleeps is among those of its cell, and wakes to move', async () => {
   await say(west, 'eve', 'I am Eve. I live in Rome.');
   await vi.waitFor(async () => {
     expect(await ask(west, 'POST /v1/cold/cool', { body: ofUser('eve') })).toMatchObject({ state: 'asleep' });
@@ -147,7 +146,7 @@ it('an owner that sleeps is among those of its cell, and wakes to move', { timeo
   await vi.waitFor(async () => expect(await found(east, 'eve', 'where does she live?')).toContain('Rome'), PATIENCE);
 });
 
-it('a departure after a write is refused, and what had arrived is thrown away', { timeout: WITHIN_MS }, async () => {
+it('a departure after a write is refused, and what had arrived is thrown away', async () => {
   const way = { from: west, to: east, name: 'east', epoch: 9 };
   await say(west, 'bob', 'I am Bob. I like tea.');
   const lines = await read(west, 'bob');
@@ -160,9 +159,7 @@ it('a departure after a write is refused, and what had arrived is thrown away', 
   expect(await found(west, 'bob', 'what does he like to drink?')).toContain('coffee');
 });
 
-it('what a tenant has in common is the same in another cell, and revoked there as well', {
-  timeout: WITHIN_MS,
-}, async () => {
+it('what a tenant has in common is the same in another cell, and revoked there as well', async () => {
   const { secret } = await ask(west, 'POST /v1/keys', { body: { name: 'backend', scopes: ['ingest', 'search'] } });
   const chosen = { instructions: 'Remember journeys.', budgets: { tokens_per_day: 1_000 } };
   await ask(west, 'PUT /v1/settings', { body: chosen });

@@ -52,7 +52,7 @@ type Counts = Readonly<
 >;
 
 /** Waits until no batch is under way; answers with the counts. */
-export async function quiet(base: string, withinMs = 50_000): Promise<Counts> {
+export async function quiet(base: string, withinMs = 100_000): Promise<Counts> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     const { body } = await get(`${base}/v1/stats`);

@@ -6,7 +6,7 @@ import { type Setup, standalone } from './setups.ts';
 
 const WITHIN_MS = 60_000;
 
-describe('a user who sleeps, with segments in a bucket', { timeout: 120_000 }, () => {
+describe('a user who sleeps, with segments in a bucket', () => {
   let setup: Setup;
   let bucket: S3Server;
   let url: string;
@@ -23,7 +23,7 @@ describe('a user who sleeps, with segments in a bucket', { timeout: 120_000 }, (
       ...{ SLOWWAVE_COLD_ACCESS_KEY: bucket.accessKey, SLOWWAVE_COLD_SECRET_KEY: bucket.secretKey },
     });
     url = setup.search;
-  }, 120_000);
+  });
   afterAll(async () => {
     await setup.close();
     await bucket.close();

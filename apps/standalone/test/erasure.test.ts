@@ -11,12 +11,12 @@ const USER = `${MARKER}-user`;
 const ERASED_WITHIN_MS = 60_000;
 
 /** What holds in all ways of running it stands in way-of-a-batch.ts; here all is in files of one process. */
-describe('a user who is erased', { timeout: 120_000 }, () => {
+describe('a user who is erased', () => {
   let setup: Setup;
 
   beforeAll(async () => {
     setup = await standalone();
-  }, 120_000);
+  });
   afterAll(() => setup.close());
 
   const post1 = async (text: string): Promise<string> => {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, found, get, post, quiet, said } from './client.ts';
 import { type Setup, standalone } from './setups.ts';
 
-const TIMEOUT_MS = 120_000;
 const WITHIN = { timeout: 60_000, interval: 500 };
 
 const script = answers({
@@ -28,7 +27,7 @@ beforeAll(async () => {
     SLOWWAVE_FALLBACK_BASE_URL: second.baseUrl,
     SLOWWAVE_EMBEDDING_MODEL: 'builtin',
   });
-}, TIMEOUT_MS);
+});
 afterAll(async () => {
   await setup.close();
   await Promise.all([first, second].map((server) => server.close()));
@@ -51,9 +50,7 @@ const uses = async () =>
     ]),
   );
 
-it('each step asks its model, a fallback at another provider while that is away, and then it again', {
-  timeout: TIMEOUT_MS,
-}, async () => {
+it('each step asks its model, a fallback at another provider while that is away, and then it again', async () => {
   await tell('Ann lives in Rome');
   const before = await tell('Ann lives in Oslo');
   expect(askedOf(first)).toEqual(['usual: extract_facts', 'usual: extract_facts', 'careful: decide_operations']);

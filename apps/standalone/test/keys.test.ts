@@ -9,11 +9,11 @@ const OWN_ENTRY = 'GET /v1/audit';
 /** What is known of a key is believed for at most 5 s; the rest is for a busy machine. */
 const NOTICED = { timeout: 60_000, interval: 250 };
 
-describe('keys, in separate processes', { timeout: 120_000 }, () => {
+describe('keys, in separate processes', () => {
   let setup: Setup;
   beforeAll(async () => {
     setup = await fourProcesses({ SLOWWAVE_API_KEY: STATIC });
-  }, 120_000);
+  });
   afterAll(() => setup.close());
 
   type App = 'ingest' | 'search' | 'console';

@@ -6,11 +6,10 @@ import { startProxy } from './proxy-rules.ts';
 import { fourProcesses, type Setup } from './setups.ts';
 
 const STATIC = 'the-key-of-the-operator';
-const WITHIN_MS = 120_000;
 /** What is known of a key is believed for at most 5 s; the rest is for a busy machine. */
 const NOTICED = { timeout: 60_000, interval: 250 };
 
-describe('tools of models, in separate processes', { timeout: WITHIN_MS }, () => {
+describe('tools of models, in separate processes', () => {
   let setup: Setup;
   let proxy: Awaited<ReturnType<typeof startProxy>>;
   const hosts: Host[] = [];
@@ -19,7 +18,7 @@ describe('tools of models, in separate processes', { timeout: WITHIN_MS }, () =>
     const port = await freePort();
     setup = await fourProcesses({ SLOWWAVE_API_KEY: STATIC, SLOWWAVE_URL: `http://127.0.0.1:${port}` });
     proxy = await startProxy(port, setup);
-  }, WITHIN_MS);
+  });
   afterEach(async () => {
     await Promise.all(hosts.splice(0).map((host) => host.close()));
   });

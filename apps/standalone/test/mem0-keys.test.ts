@@ -41,7 +41,7 @@ beforeAll(async () => {
   const hook = { name: 'theirs', url: 'https://hook.example/', events: ['memory.added'] };
   const { id } = (await admin('POST', '/v1/webhooks', hook)).body;
   meant = { memory: bobs.events[0].memory_id, batch: bobs.id, webhook: id };
-}, 120_000);
+});
 afterAll(() => setup.close());
 
 /** What only others were told, or are called: nobody names them in a request. */

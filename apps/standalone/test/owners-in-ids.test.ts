@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => setup.close());
 
-it('every id that is handed out for an owner carries its bits, whatever made it', { timeout: 120_000 }, async () => {
+it('every id that is handed out for an owner carries its bits, whatever made it', async () => {
   const there = world(setup.ingest, { key: KEY, receiver: 'http://127.0.0.1:9/hook', dataDir: setup.dataDir });
   await there.memory();
   await there.relation();

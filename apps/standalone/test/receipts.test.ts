@@ -8,7 +8,7 @@ const QUESTION = { user_id: 'ann', query: 'Where do I live?' };
 let setup: Setup;
 beforeAll(async () => {
   setup = await fourProcesses({ SLOWWAVE_ALLOW_PRIVATE_URLS: '127.0.0.1' });
-}, 120_000);
+});
 afterAll(() => setup.close());
 
 it('all answers have receipts, readable a moment later, unless they are off', async () => {
@@ -28,7 +28,7 @@ it('all answers have receipts, readable a moment later, unless they are off', as
   } finally {
     await off.close();
   }
-}, 120_000);
+});
 
 it('what an answer told is found from every process, also after a stop, and who was told hears of a correction', async () => {
   await done(post(`${setup.ingest}/v1/batches`, { ...said('bob', 'I live in Oslo.'), flush: true }));
@@ -52,4 +52,4 @@ it('what an answer told is found from every process, also after a stop, and who 
   expect((await receipt()).body.told).toMatchObject([{ memory: results[0].memory, version: 1, current: false }]);
   await done(call('DELETE', `${setup.console}/v1/memories/${results[0].id}`));
   expect((await receipt()).body).toMatchObject({ question: null, told: [{ id: results[0].id, forgotten: true }] });
-}, 120_000);
+});

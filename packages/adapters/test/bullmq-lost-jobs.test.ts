@@ -19,7 +19,6 @@ import {
 } from '../src/bullmq/index.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
-const WITHIN_MS = 120_000;
 const DAY_MS = 86_400_000;
 const USERS = 12;
 const TAKE_OVER_MS = 2_000;
@@ -72,7 +71,7 @@ async function scene(connection: QueueConnection) {
 const PARTS = ['delayed', 'prioritized', 'wait', 'active', 'stalled', 'meta', 'id', 'events', 'marker', 'pc'] as const;
 
 describe('a queue on Redis that lost a part of itself', () => {
-  test('jobs that are in no set any more hold up no lane', { timeout: WITHIN_MS }, async () => {
+  test('jobs that are in no set any more hold up no lane', async () => {
     const { nudge, work, untilRemembered, schedule, due } = await scene(redisConnection(redis.url));
     await nudge(60 * 60_000);
     await keys.del(`${BASE}:delayed`);
@@ -83,7 +82,7 @@ describe('a queue on Redis that lost a part of itself', () => {
     await Promise.all([worker.close(), schedule.close()]);
   });
 
-  test('rebuild queue alone gives them jobs again', { timeout: WITHIN_MS }, async () => {
+  test('rebuild queue alone gives them jobs again', async () => {
     const { nudge, schedule, deps, due } = await scene(redisConnection(redis.url));
     await nudge(0);
     await keys.del(`${BASE}:prioritized`);
@@ -93,7 +92,7 @@ describe('a queue on Redis that lost a part of itself', () => {
     await schedule.close();
   });
 
-  test.each(PARTS)('all are worked although "%s" goes again and again', { timeout: WITHIN_MS }, async (part) => {
+  test.each(PARTS)('all are worked although "%s" goes again and again', async (part) => {
     const { nudge, work, untilRemembered, schedule } = await scene(redisConnection(redis.url));
     await nudge(part === 'delayed' ? 1_000 : 0);
     const worker = work();
@@ -101,9 +100,7 @@ describe('a queue on Redis that lost a part of itself', () => {
     await Promise.all([worker.close(), schedule.close()]);
   });
 
-  test('all are worked once although every second key goes, jobs and locks among them', {
-    timeout: WITHIN_MS,
-  }, async () => {
+  test('all are worked once although every second key goes, jobs and locks among them', async () => {
     const { nudge, work, untilRemembered, schedule } = await scene(redisConnection(redis.url));
     await nudge(0);
     const worker = work();
@@ -113,7 +110,7 @@ describe('a queue on Redis that lost a part of itself', () => {
     await Promise.all([worker.close(), schedule.close()]);
   });
 
-  test('a lane whose job went while a dead worker had it is taken up', { timeout: WITHIN_MS }, async () => {
+  test('a lane whose job went while a dead worker had it is taken up', async () => {
     const { nudge, work, untilRemembered, schedule, due, deps } = await scene(redisConnection(redis.url));
     await nudge(0);
     const [first] = await due();
@@ -149,7 +146,7 @@ describe.each(PLACES)('in %s', (_, open) => {
   };
   beforeEach(wipe);
 
-  test('a wiped queue gets every turn again', { timeout: WITHIN_MS }, async () => {
+  test('a wiped queue gets every turn again', async () => {
     const { nudge, work, untilRemembered, schedule } = await scene(connection);
     await nudge(0);
     await wipe();
@@ -158,9 +155,7 @@ describe.each(PLACES)('in %s', (_, open) => {
     await Promise.all([worker.close(), schedule.close()]);
   });
 
-  test('a turn that a wrong clock put to sleep for a day is worked when it is due', {
-    timeout: WITHIN_MS,
-  }, async () => {
+  test('a turn that a wrong clock put to sleep for a day is worked when it is due', async () => {
     const { nudge, work, untilRemembered, schedule, due } = await scene(connection);
     await nudge(DAY_MS);
     expect(new Set(await schedule.statesOf(await due()))).toEqual(new Set(['asleep']));
@@ -169,9 +164,7 @@ describe.each(PLACES)('in %s', (_, open) => {
     await Promise.all([worker.close(), schedule.close()]);
   });
 
-  test('a study and an erasure that a wrong clock put to sleep are worked when they are due', {
-    timeout: WITHIN_MS,
-  }, async () => {
+  test('a study and an erasure that a wrong clock put to sleep are worked when they are due', async () => {
     const followUps = await openFollowUps({ connection, log });
     const erasures = await openErasureQueue({ connection, log });
     for (const [name, id] of [
@@ -198,7 +191,7 @@ describe.each(PLACES)('in %s', (_, open) => {
   });
 });
 
-test('studies and erasures on Redis whose jobs are in no set any more are worked', { timeout: WITHIN_MS }, async () => {
+test('studies and erasures on Redis whose jobs are in no set any more are worked', async () => {
   const connection = redisConnection(redis.url);
   const followUps = await openFollowUps({ connection, log });
   const erasures = await openErasureQueue({ connection, log });

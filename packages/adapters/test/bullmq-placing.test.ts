@@ -37,7 +37,7 @@ describe.each(PLACES)('turns that come due while every place is taken, in %s', (
   });
   afterAll(() => connection.close());
 
-  test('are taken once each, in rounds of their tenants', { timeout: 120_000 }, async () => {
+  test('are taken once each, in rounds of their tenants', async () => {
     const schedule = await openSchedule({ connection, log });
     const taken: string[] = [];
     const gate = Promise.withResolvers<void>();

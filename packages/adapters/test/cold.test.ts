@@ -54,7 +54,7 @@ function newName(end: string): string {
 beforeAll(async () => {
   folder = await tempDir();
   server = await ledgerServer();
-}, 120_000);
+});
 afterAll(async () => {
   await server.stop();
   await folder.remove();
@@ -166,7 +166,7 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
         expect(await linesOf(ledger, OWNER), `after call ${dies}`).toEqual(lines);
         expect(await found()).toEqual(before);
       }
-    }, 120_000);
+    });
 
     it('lose nothing, double nothing and leave nothing, wherever whoever wakes them dies', async () => {
       const [before, lines] = [await found(), await linesOf(ledger, OWNER)];
@@ -185,7 +185,7 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
         await sweepCold(deps, HOW, NEVER);
         expect(await objects()).toEqual([]);
       }
-    }, 120_000);
+    });
 
     it('take only the lines that were missing when whoever woke them died', async () => {
       const lines = await linesOf(ledger, OWNER);
@@ -287,7 +287,7 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
         expect(await ledger.lanes.get(lane)).toBeNull();
         await expectConserved(ledger, DEFAULT_TENANT);
       }
-    }, 120_000);
+    });
 
     it('wake when retention has something to do, and not before', async () => {
       await cool();

@@ -94,5 +94,5 @@ describe('a first batch, with the vectors of a model', () => {
     const learnt = { embedder: opened.documents, near: NEAR_LEARNT };
     expect(await shareOf(learnt, PAIRS)).toBeLessThanOrEqual(0.2);
     expect(await shareOf(learnt, LIFE_CHANGES)).toBe(1);
-  }, 120_000);
+  });
 });

@@ -34,7 +34,6 @@ it.each([
   { who: 'wanted things forgotten', live: forgottenLife, owner: user('ann'), moving: false },
 ])(
   'an owner who $who travels from a file to PostgreSQL and on to a file, line by line, also after an attempt that was thrown away',
-  { timeout: 120_000 },
   async ({ live, owner, moving }) => {
     const from = await file();
     await live({ ledger: from, index: createMemoryIndex() });

@@ -24,9 +24,7 @@ describe('an erasure in PostgreSQL', () => {
   });
   afterAll(() => shared.stop());
 
-  it('leaves no byte of the user in any table or index, and says where else some may be', {
-    timeout: 120_000,
-  }, async () => {
+  it('leaves no byte of the user in any table or index, and says where else some may be', async () => {
     const ledger = await shared.open();
     const bench = await twoLives({ ledger, index: createMemoryIndex() });
     await shared.sql('ANALYZE; CHECKPOINT');
@@ -52,7 +50,7 @@ describe('an erasure in PostgreSQL', () => {
     await shared.sql('DELETE FROM slowwave.trail_posts');
   });
 
-  it('leaves no byte of what was forgotten for too long in any table or index', { timeout: 120_000 }, async () => {
+  it('leaves no byte of what was forgotten for too long in any table or index', async () => {
     await shared.empty();
     const bench = await forgottenLife({ ledger: await shared.open(), index: createMemoryIndex() });
     await shared.sql('ANALYZE; CHECKPOINT');

@@ -58,7 +58,7 @@ beforeAll(async () => {
   await undoer(bench.deps).undo(DEFAULT_TENANT, applied.results[0]?.id ?? '', { cascade: true, dryRun: false });
   await planRun(from);
   lines = await linesOf(from, OWNER);
-}, 120_000);
+});
 afterAll(async () => {
   for (const ledger of opened) await ledger.close();
   await folder.remove();

@@ -90,7 +90,7 @@ describe('an erasure in SQLite files', () => {
   };
   const open = async (posts = MANY) => twoLives(await stores(), { posts });
 
-  it('leaves no byte of what was forgotten for too long, and all else', { timeout: 120_000 }, async () => {
+  it('leaves no byte of what was forgotten for too long, and all else', async () => {
     const bench = await forgottenLife(await stores());
     expect(await filesWithMarker(folder.path)).toContain('ledger.db-wal');
     const before = await bench.live();
@@ -103,7 +103,7 @@ describe('an erasure in SQLite files', () => {
     expect(await relationsOfAnn(bench)).toEqual(['Ann likes tea']);
   });
 
-  it('leaves no byte of the user in any file, and everything of others', { timeout: 120_000 }, async () => {
+  it('leaves no byte of the user in any file, and everything of others', async () => {
     const bench = await open();
     const before = await bench.live('bob');
     expect(await filesWithMarker(folder.path)).toEqual(expect.arrayContaining(['index.db-wal', 'ledger.db-wal']));
@@ -121,7 +121,7 @@ describe('an erasure in SQLite files', () => {
     expect(accepted).toBe(erased + Object.values(rest).reduce((sum, count) => sum + count, 0));
   });
 
-  it('is not over while somebody still reads what was there before', { timeout: 120_000 }, async () => {
+  it('is not over while somebody still reads what was there before', async () => {
     const bench = await open(SOME);
     const reader = new Database(join(folder.path, 'ledger.db'), { readonly: true });
     reader.exec('BEGIN');

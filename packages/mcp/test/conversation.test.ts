@@ -2,8 +2,6 @@ import { type ModelServer, type OwnServer, type Reply, startModelServer, startOw
 import { type Host, overHttp, tryTo } from '@slowwave/testkit/mcp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-const WITHIN_MS = 120_000;
-
 interface Turn {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly content: string | null;
@@ -16,7 +14,7 @@ let server: OwnServer;
 beforeAll(async () => {
   model = await startModelServer({ script: ({ request }) => reply(request as unknown as Asked) });
   server = await startOwnServer({});
-}, WITHIN_MS);
+});
 afterAll(async () => {
   await server.close();
   await model.close();
@@ -92,7 +90,7 @@ async function newConversation(said: string): Promise<{ answer: string; called: 
   }
 }
 
-test('a model saves what it hears, finds it later, corrects it and forgets it', { timeout: WITHIN_MS }, async () => {
+test('a model saves what it hears, finds it later, corrects it and forgets it', async () => {
   const saved = await newConversation('I am Ana and I live in Oslo.');
   expect(saved).toEqual({ answer: expect.stringMatching(/ADD .*Oslo/), called: ['add_memory'] });
   const found = await newConversation('Where do I live?');

@@ -10,8 +10,6 @@ import {
 import { type Host, type Kind, overHttp, overStdio, tryTo, use } from '@slowwave/testkit/mcp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-const WITHIN_MS = 120_000;
-
 /** What a model has found so far, and is to answer from. */
 interface Found {
   readonly memories: readonly { readonly id: string; readonly text: string }[];
@@ -28,7 +26,7 @@ let server: OwnServer;
 beforeAll(async () => {
   model = await startModelServer({ script: SCRIPT });
   server = await startOwnServer({ OPENAI_BASE_URL: model.baseUrl });
-}, WITHIN_MS);
+});
 afterAll(async () => {
   await server.close();
   await model.close();
@@ -59,7 +57,7 @@ const WAYS = [
   ...(['modern', 'initialize', 'former'] as const).map(stdio),
 ];
 
-describe.each(WAYS)('a client: $name', { timeout: WITHIN_MS }, ({ name, bound, open }) => {
+describe.each(WAYS)('a client: $name', ({ name, bound, open }) => {
   const user = `50 % ${name}`;
   const whose = bound ? {} : { user_id: user };
   const called = new Set<string>();
@@ -71,7 +69,7 @@ describe.each(WAYS)('a client: $name', { timeout: WITHIN_MS }, ({ name, bound, o
 
   beforeAll(async () => {
     host = await open(user);
-  }, WITHIN_MS);
+  });
   afterAll(() => host.close());
 
   test('saves, finds, corrects, explains and forgets', async () => {

@@ -10,14 +10,13 @@ import { describedBy, generated } from '../codegen/generated.ts';
 const run = promisify(execFile);
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const WITHIN_MS = 120_000;
 
 let server: OwnServer;
 let folder: TempDir;
 beforeAll(async () => {
   folder = await tempDir();
   server = await startOwnServer({});
-}, WITHIN_MS);
+});
 afterAll(async () => {
   await server.close();
   await folder.remove();
@@ -49,7 +48,6 @@ test.each(['pnpm', 'npm'])(
     const { stdout } = await run(process.execPath, [join(cwd, 'user.js'), server.url], { cwd });
     expect(JSON.parse(stdout)).toEqual({ state: 'consolidated', found: 'User lives in Oslo' });
   },
-  WITHIN_MS,
 );
 
 /** A program of somebody who installed the package. */

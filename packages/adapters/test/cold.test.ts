@@ -132,8 +132,8 @@ describe.each(Object.entries(LEDGERS))('owners that sleep, on %s', (_dialect, op
       for (const { pick } of COOLING) expect(pick).toContain('lane');
       expect((await found()).hits.flat()).toEqual([]);
       await expectConserved(ledger, DEFAULT_TENANT);
-      const segment = await ledger.cold.find(DEFAULT_TENANT, OWNER);
-      if (segment === null) throw new Error('expected a segment');
+      const [segment] = await ledger.cold.list(DEFAULT_TENANT, null, 1);
+      if (segment === undefined) throw new Error('expected a segment');
       const content = await segments.get(segment.name);
       if (content === null) throw new Error('expected its object');
       const opened = openSegment(segment, content, systemTools);

@@ -46,7 +46,7 @@ it('lays owners to sleep, and wakes them', async () => {
   await cold.note({ ...standing, name: 'seg_1', bits, lines: lines.length, lastSum }, now);
   expect(await cold.cool('seg_1', { stamp: standing.stamp, bytes: 1, now })).toBe(true);
   for (let more = true; more; ) ({ more } = await cold.slice('seg_1', 100, now));
-  expect(await cold.ofBits(tenant, bits)).toEqual([await cold.find(tenant, owner)]);
+  expect(await cold.ofBits(tenant, bits)).toEqual([await cold.get('seg_1')]);
   expect([...(await cold.list(tenant, null, 1)), ...(await cold.list(null, null, 1))]).toHaveLength(2);
   expect(await cold.since('cold', now, 1)).toEqual([await cold.get('seg_1')]);
   expect(await cold.count()).toEqual({ owners: 1, bytes: 1, moving: 0 });

@@ -183,20 +183,18 @@ export function describeFailures(bench: () => Bench): void {
   });
 
   describe('parked batches', () => {
-    it('are found by id, lane, user, code and time, oldest first', async () => {
+    it('are found by lane, user, code and time', async () => {
       const b = bench();
       const ann = await parkedBatch(b, 'ann', 'model_timeout');
       const bob = await parkedBatch(b, 'bob', 'model_rejected');
-      const idsOf = async (filter: Parameters<typeof b.ledger.batches.parked>[1], limit = 10) =>
-        (await b.ledger.batches.parked(TENANT, filter, limit)).map((batch) => batch.id);
-      expect(await idsOf({})).toEqual([ann, bob]);
-      expect(await idsOf({}, 1)).toEqual([ann]);
+      const idsOf = async (filter: Parameters<typeof b.ledger.batches.list>[1], page = ALL) =>
+        (await b.ledger.batches.list(TENANT, { ...filter, state: 'parked' }, page)).results.map((batch) => batch.id);
+      expect(await idsOf({})).toEqual([bob, ann]);
+      expect(await idsOf({}, { ...ALL, limit: 1 })).toEqual([bob]);
       expect(await idsOf({ lane: (await laneOf(b, user('bob'))).id })).toEqual([bob]);
       expect(await idsOf({ userId: 'bob' })).toEqual([bob]);
       expect(await idsOf({ errorCode: 'model_timeout' })).toEqual([ann]);
       expect(await idsOf({ since: b.tools.now() - MINUTE })).toEqual([bob]);
-      expect(await idsOf({ ids: [ann, 'bat_none'], userId: 'bob' })).toEqual([]);
-      expect(await idsOf({ ids: [] })).toEqual([]);
     });
 
     it('wait again when they are replayed, due now, with a clean slate', async () => {
@@ -245,10 +243,8 @@ export function describeFailures(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann', 'model_rejected');
       const later = await b.reopened();
-      expect((await later.batches.parked(TENANT, {}, 10)).map((batch) => batch.id)).toEqual([id]);
-      expect((await later.batches.list(TENANT, { state: 'parked' }, ALL)).results[0]?.failure?.code).toBe(
-        'model_rejected',
-      );
+      const { results } = await later.batches.list(TENANT, { state: 'parked' }, ALL);
+      expect(results).toMatchObject([{ id, failure: { code: 'model_rejected' } }]);
     });
   });
 }

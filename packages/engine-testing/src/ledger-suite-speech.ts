@@ -212,18 +212,14 @@ export function describeSpokenBatches(bench: () => Bench): void {
       const { batch, turn } = await claimedBatch(b);
       await apply(b, turn);
       const [known] = await b.ledger.speech.batches([batch.id]);
-      expect(await b.ledger.speech.refilling()).toBe(false);
       await b.ledger.outbox.refill();
-      expect(await b.ledger.speech.refilling()).toBe(true);
       const { batch: young, turn: next } = await claimedBatch(b);
       await applyOnly(b, next);
       expect((await b.ledger.speech.unprojected(10)).map(({ id }) => id)).toEqual([young.id, batch.id]);
       expect((await b.ledger.speech.unprojected(1)).map(({ id }) => id)).toEqual([young.id]);
       // Projected to the index that was lost, by somebody who is late.
       await hear(b, known === undefined ? [] : [known]);
-      expect(await b.ledger.speech.refilling()).toBe(true);
       await hear(b, await b.ledger.speech.unprojected(10));
-      expect(await b.ledger.speech.refilling()).toBe(false);
       expect((await batchOf(b, batch.id)).state).toBe('empty');
     });
 

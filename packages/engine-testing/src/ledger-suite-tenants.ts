@@ -72,7 +72,8 @@ export function describeTenants(bench: () => Bench): void {
       const b = bench();
       const { batch } = await store(b);
       await fail(b, await nextTurn(b), { retryable: false });
-      expect(await b.ledger.batches.parked(OTHER_TENANT, {}, 10)).toEqual([]);
+      const parked = await b.ledger.batches.list(OTHER_TENANT, { state: 'parked' }, { limit: 10, cursor: null });
+      expect(parked.results).toEqual([]);
       const answer = await b.ledger.batches.replay(OTHER_TENANT, [batch.id], b.tools.now());
       expect(answer).toEqual({ replayed: [], nudges: [] });
       expect((await b.ledger.overview.batches(TENANT)).parked).toBe(1);

@@ -129,8 +129,8 @@ async function meddle(b: Bench, walk: Walk, userId: string): Promise<void> {
 }
 
 async function replayAll(b: Bench, walk: Walk): Promise<void> {
-  const parked = await b.ledger.batches.parked(TENANT, {}, ALL.limit);
-  const ids = parked.map((batch) => batch.id);
+  const parked = await b.ledger.batches.list(TENANT, { state: 'parked' }, ALL);
+  const ids = parked.results.map((batch) => batch.id);
   const { replayed } = await b.ledger.batches.replay(TENANT, ids, b.tools.now());
   expect([...replayed].sort()).toEqual([...ids].sort());
   for (const id of replayed) walk.replayed.add(id);

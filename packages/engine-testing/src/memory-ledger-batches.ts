@@ -10,7 +10,6 @@ import {
   type NewMessage,
   type Nudge,
   ownerOf,
-  type ParkedFilter,
   type ParkedReason,
   replayPriority,
   type TenantId,
@@ -56,13 +55,6 @@ export function memoryBatches(state: State): BatchStore {
       return reasons.sort((a, b) => b.batches - a.batches || (a.code < b.code ? -1 : 1));
     },
     events: async (tenant, id) => eventsOf(state, tenant, id),
-    parked: async (tenant, filter, limit) => {
-      const rows = batchesOf(state, tenant).filter(
-        (batch) => batch.state === 'parked' && matches(state, batch, filter),
-      );
-      const oldestFirst = rows.sort((a, b) => a.acceptedAt - b.acceptedAt || a.position - b.position);
-      return oldestFirst.slice(0, limit).map(viewOf);
-    },
     replay: async (tenant, ids, now) => replayBatches(state, { tenant, ids }, now),
   };
 }
@@ -182,16 +174,6 @@ function eventsOf(state: State, tenant: TenantId, id: string): MemoryEvent[] {
   return state.events.filter((event) => isOfLane(event.memoryId) && event.sourceIds.some(isOurs));
 }
 
-function matches(state: State, batch: BatchRow, filter: ParkedFilter): boolean {
-  return (
-    (filter.ids === undefined || filter.ids.includes(batch.id)) &&
-    (filter.lane === undefined || batch.lane === filter.lane) &&
-    isOfUser(state, batch.lane, filter.userId) &&
-    (filter.errorCode === undefined || batch.failure?.code === filter.errorCode) &&
-    (filter.since === undefined || batch.acceptedAt >= filter.since)
-  );
-}
-
 interface Which {
   readonly tenant: TenantId;
   readonly ids: readonly string[];
@@ -200,7 +182,8 @@ interface Which {
 
 export function replayBatches(state: State, { tenant, ids, states = ['parked', 'undone'] }: Which, now: Millis) {
   const replayed = batchesOf(state, tenant)
-    .filter((batch) => matches(state, batch, { ids }) && states.includes(batch.state) && !state.stripped.has(batch.id))
+    .filter(({ id, state: is, lane }) => ids.includes(id) && states.includes(is) && isStanding(state, lane))
+    .filter(({ id }) => !state.stripped.has(id))
     .toSorted((a, b) => a.position - b.position);
   const priority = replayPriority(replayed.length);
   const undone = replayed.filter((batch) => batch.state === 'undone');

@@ -35,7 +35,6 @@ export function memorySpeech(state: State): SpeechStore {
       ),
     unprojectedOf: async (ids) =>
       spoken(unprojectedIn(state).filter(({ consolidationId }) => ids.includes(consolidationId ?? ''))),
-    refilling: async () => unprojectedIn(state).some(({ projectedRevision }) => projectedRevision === LOST),
     batches: async (ids) => spoken(known().filter(({ id }) => ids.includes(id))),
     every: async ({ after, limit, changedSince }) => {
       const standing = known().filter(({ lane }) => state.lanes.get(lane)?.erasure === null);

@@ -26,7 +26,6 @@ import {
 import type { AppendedOrAway } from './away.ts';
 import { flush } from './lane-life.ts';
 import {
-  askedFor,
   consolidationIdOf,
   inLanes,
   isLaneStanding,
@@ -35,8 +34,6 @@ import {
   laneIdOf,
   laneOfUser,
   newestFirst,
-  notBy,
-  where,
 } from './page.ts';
 import {
   type BatchRow,
@@ -70,15 +67,6 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   parkedReasons: read((tenant) => all<ParkedReason>(SELECT_REASONS, { tenant })),
   /** The events that name one of its messages as a source, oldest first. */
   events: read((tenant, id) => allAs(eventFrom, SELECT_EVENTS, { tenant, id })),
-  /** Oldest first. */
-  parked: read((tenant, { ids, ...filter }, limit) => {
-    const { conditions, given } = askedFor(ASKED, { tenant, ...filter });
-    // Those that are named are found by their ids.
-    const those = ids === undefined ? conditions : ['b.id IN :ids', ...conditions.map(notBy)];
-    const condition = where(["b.state = 'parked'", NOT_CONSOLIDATED, isLaneStanding('b.lane'), ...those]);
-    const text = `${SELECT_BATCHES} ${condition} ORDER BY b.accepted_at, b.position, b.id LIMIT @limit`;
-    return allAs(batchFrom, text, { ...given, ids: ids ?? [], limit });
-  }),
   replay: write((tenant, ids, now) => waitAgain(tenant, ids, { now })),
 });
 

@@ -97,15 +97,6 @@ export const coldStore = storeOf<ColdStore>('cold', {
     if (taken.kind !== 'taken') throw new EngineError(`the lines of ${name} cannot be stored`, UNREADABLE);
     return (yield* endToWake(name, { told, now })) ? 'woken' : 'not_begun';
   }),
-  find: lookup((tenant, { kind, id }) =>
-    firstAs(
-      segmentFrom,
-      `${SELECT_SEGMENTS} WHERE l.tenant = @tenant AND l.owner_kind = @kind AND l.owner_id = @id AND s.name = l.cold`,
-      {
-        ...{ tenant, kind, id },
-      },
-    ),
-  ),
   get: lookup((name) => firstAs(segmentFrom, `${SELECT_SEGMENTS} WHERE s.name = @name`, { name })),
   ofBits: lookup((tenant, bits) =>
     allAs(

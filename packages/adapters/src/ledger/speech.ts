@@ -16,20 +16,7 @@ import { creditsOf } from './receipts.ts';
 import { type MessageRow, messageFrom, NAMED_MESSAGES, naming, settingsFrom } from './rows/batch.ts';
 import { type OwnerColumns, ownerFrom, type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { messageId, ofBatches } from './schema.ts';
-import {
-  all,
-  counted,
-  few,
-  first,
-  type Given,
-  idsOf,
-  lookup,
-  read,
-  run,
-  type Script,
-  storeOf,
-  together,
-} from './script.ts';
+import { all, counted, few, first, type Given, idsOf, read, run, type Script, storeOf, together } from './script.ts';
 
 /**
  * Batches are read before their messages: what retention removes in between has a later revision by then, so that it is
@@ -47,11 +34,6 @@ export const speechStore = storeOf<SpeechStore>('speech', {
   unprojectedOf: read((ids) =>
     spokenWhere(`${inConsolidations('b.consolidation', 'ids')} AND ${UNPROJECTED} ORDER BY b.id`, { ids }),
   ),
-  /** A batch of a lost index was not projected since. */
-  refilling: lookup(function* () {
-    const text = `SELECT 1 AS found FROM batches b WHERE ${UNPROJECTED} AND b.projected_revision = ${LOST} LIMIT 1`;
-    return (yield* first(text)) !== null;
-  }),
   batches: read((ids) => spokenWhere('b.id IN :ids ORDER BY b.id', { ids })),
   every: read(({ after, limit, changedSince }) => {
     const changed = 'greatest(coalesce(b.applied_at, 0), coalesce(b.speech_revised_at, 0)) >= @changedSince';

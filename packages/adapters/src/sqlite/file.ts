@@ -40,15 +40,12 @@ const PATIENCE_MS = 250;
  * Overwrites what deleted rows left behind: parts of them stay where pages were split and joined, even though deleted
  * cells are zeroed, so that the file is written anew; then the log, which has them all, is emptied.
  */
-export function compactFile(
-  sql: Sql,
-  { busyMs, rewriteMax = REWRITE_MAX_BYTES }: { busyMs: number; rewriteMax?: number },
-): Compaction {
+export function compactFile(sql: Sql, { busyMs }: { busyMs: number }): Compaction {
   sql.db.pragma(`busy_timeout = ${PATIENCE_MS}`);
   try {
     // First: a log that others still read from must not grow by a whole file with every try.
     if (!emptyLog(sql)) return { done: false, remains: [] };
-    const tooLarge = statSync(sql.db.name).size > rewriteMax;
+    const tooLarge = statSync(sql.db.name).size > REWRITE_MAX_BYTES;
     if (!tooLarge) sql.db.exec('VACUUM');
     return { done: emptyLog(sql), remains: tooLarge ? [leftIn(sql.db.name)] : [] };
   } catch (error) {

@@ -55,10 +55,10 @@ describe('a model that answers badly', () => {
     expect(parked).toBeLessThan(accepted);
     for (let tries = 0; (await counts(bench)).parked > 0 && tries < 20; tries += 1) {
       const { batches } = bench.deps.ledger;
-      const lost = await batches.parked(DEFAULT_TENANT, {}, 1_000);
+      const lost = await batches.list(DEFAULT_TENANT, { state: 'parked' }, { limit: 1_000, cursor: null });
       await batches.replay(
         DEFAULT_TENANT,
-        lost.map(({ id }) => id),
+        lost.results.map(({ id }) => id),
         bench.tools.now(),
       );
       await bench.run();

@@ -242,8 +242,6 @@ export interface BatchStore {
   parkedReasons(tenant: TenantId): Promise<readonly ParkedReason[]>;
   /** The events its messages led to, oldest first. */
   events(tenant: TenantId, id: string): Promise<readonly MemoryEvent[]>;
-  /** Parked batches that match, oldest first. */
-  parked(tenant: TenantId, filter: ParkedFilter, limit: number): Promise<readonly Batch[]>;
   /**
    * Parked and undone batches wait again, due now, at their old positions, with their attempts at zero. Others are left
    * alone, and so are those whose messages retention has removed. Of the undone their former consolidations are kept
@@ -266,14 +264,6 @@ export interface ParkedReason {
   /** When the first and the last of them were accepted. */
   readonly oldestAt: Millis;
   readonly newestAt: Millis;
-}
-
-export interface ParkedFilter {
-  readonly ids?: readonly string[];
-  readonly lane?: LaneId;
-  readonly userId?: string;
-  readonly errorCode?: string;
-  readonly since?: Millis;
 }
 
 /** About as many as one person looks through and waits for; more of them are the aftermath of a failure. */

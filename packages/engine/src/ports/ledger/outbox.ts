@@ -172,8 +172,6 @@ export interface SpeechStore {
   unprojectedIn(lane: LaneId, limit: number): Promise<readonly SpokenBatch[]>;
   /** Those of these consolidations. */
   unprojectedOf(consolidationIds: readonly string[]): Promise<readonly SpokenBatch[]>;
-  /** Whether the index was lost and does not have all batches again. */
-  refilling(): Promise<boolean>;
   /** The applied ones of these batches. */
   batches(ids: readonly string[]): Promise<readonly SpokenBatch[]>;
   /** Of all tenants, without those of owners that are being erased. */

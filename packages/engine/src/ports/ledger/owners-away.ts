@@ -155,8 +155,6 @@ export interface ColdStore {
     name: string,
     how: { readonly lines: readonly string[]; readonly told: readonly BatchPoints[] | null; readonly now: Millis },
   ): Promise<'woken' | 'not_begun'>;
-  /** The segment of an owner that sleeps; null: it does not, or there is no such owner. */
-  find(tenant: TenantId, owner: Owner): Promise<Segment | null>;
   get(name: string): Promise<Segment | null>;
   /** Those whose owners have these bits. */
   ofBits(tenant: TenantId, bits: OwnerBits): Promise<readonly Segment[]>;

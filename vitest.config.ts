@@ -105,7 +105,7 @@ const MAX_WORKERS = 3 * availableParallelism();
  * Until what a test waits for must have come: far longer than it takes, and shorter than its test may take, so that it says what did
  * not come. To be asked costs a server something: ten times a second is enough.
  */
-const EXPECT = { poll: { timeout: 50_000, interval: 100 } };
+const EXPECT = { poll: { timeout: 100_000, interval: 100 } };
 
 /** What properties are tried on. */
 const DRAWS = join(import.meta.dirname, 'packages/engine-testing/src/draws.ts');

@@ -5,7 +5,7 @@ export type { Browser, BrowserContext, BrowserContextOptions, Page };
 
 const NAMES = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
 /** It starts in a second; far longer on a machine that is busy. */
-const START_LIMIT_MS = 100_000;
+const START_LIMIT_MS = 200_000;
 
 /** A throw-away browser without a window, which reaches nothing but this machine. It is the one that is installed. */
 export function startBrowser(): Promise<Browser> {

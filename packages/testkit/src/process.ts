@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE } from './compile-cache.ts';
 
-const READY_WITHIN_MS = 100_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
+const READY_WITHIN_MS = 200_000; // a start takes a second, on a busy machine far longer; less than a test may take, which would not say what did not come
 const STOP_WITHIN_MS = 60_000; // twice as long as any service gives its running work
 const ANSWER_WITHIN_MS = 10_000; // of one look; then the next one
 const POLL_MS = 50;

@@ -1,12 +1,13 @@
 import { EngineError } from '@slowwave/engine';
 import { expect, test } from 'vitest';
-import { packed, unpacked } from './packed.ts';
+import { laidOpen, packed, unpacked } from './packed.ts';
 
 const PLAN = '{"consolidationId":"con_01","round":1,"facts":[],"discards":[],"candidates":[],"operations":[]}';
 
 test('a text comes back as it was, whatever is in it', () => {
   for (const text of ['', 'a', '{}', PLAN, 'Zoë \u{1f600} \0 猫', 'half \ud83d a pair', 'x'.repeat(100_000)]) {
     expect(unpacked(packed(text))).toBe(text);
+    expect(unpacked(laidOpen(text))).toBe(text);
   }
 });
 

@@ -10,10 +10,17 @@ import { EngineError } from '@slowwave/engine/storing';
  * could not be read again: a better one is a second dictionary.
  */
 export function packed(text: string): Buffer {
-  if (!text.isWellFormed()) return Buffer.concat([UTF_16, Buffer.from(text, 'utf16le')]);
+  if (!text.isWellFormed()) return laidOpen(text);
   const plain = Buffer.from(text);
   const deflated = deflateRawSync(plain, HOW);
   return deflated.length < plain.length ? Buffer.concat([DEFLATED_1, deflated]) : Buffer.concat([PLAIN, plain]);
+}
+
+/** The same for what is kept for seconds, and then packed with other things: to deflate it would be in vain. */
+export function laidOpen(text: string): Buffer {
+  return text.isWellFormed()
+    ? Buffer.concat([PLAIN, Buffer.from(text)])
+    : Buffer.concat([UTF_16, Buffer.from(text, 'utf16le')]);
 }
 
 export function unpacked(bytes: Uint8Array): string {

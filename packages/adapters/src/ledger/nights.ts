@@ -14,6 +14,7 @@ import type {
   TenantId,
 } from '@slowwave/engine';
 import { nightNotice } from '@slowwave/engine/storing';
+import { packed } from '../packed.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { holding } from './held.ts';
 import type { LaneRow } from './lane-life.ts';
@@ -75,7 +76,10 @@ export const nightStore = storeOf<NightStore>('nights', {
   storePlan: write(function* (night, plan) {
     if (!(yield* sleeping.keeps(night))) return { kind: 'fenced' };
     const { consolidationId: id } = night;
-    yield* inOne(keepingPlan(id, plan), run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id }));
+    yield* inOne(
+      keepingPlan(id, plan, packed),
+      run("UPDATE consolidations SET state = 'planned' WHERE id = @id", { id }),
+    );
     return { kind: 'stored' };
   }),
   end: write(end),

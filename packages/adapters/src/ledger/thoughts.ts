@@ -18,7 +18,7 @@ import type {
   Turn,
 } from '@slowwave/engine';
 import { NOTHING_USED } from '@slowwave/engine/storing';
-import { packed, unpacked } from '../packed.ts';
+import { laidOpen, packed, unpacked } from '../packed.ts';
 import {
   type AnswerOf,
   type AnswerRow,
@@ -100,10 +100,10 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
   ),
   /** Keeps a model answer, and settles its call; both once. */
   storeAnswer: statement(function* (turn, answer, call) {
-    return storedIf(yield* ifHeld(laneHeldBy(turn), ...keeping(turn, answer, call)));
+    return storedIf(yield* ifHeld(laneHeldBy(turn), ...keepingOpen(turn, answer, call)));
   }),
   keepLate: statement(function* (turn, answer, call) {
-    const isKept = yield* ifHeld(laneAt(turn), ...keeping(turn, answer, call));
+    const isKept = yield* ifHeld(laneAt(turn), ...keepingOpen(turn, answer, call));
     if (!isKept && call !== null) yield* settle(call);
   }),
   /** In the order they came. */
@@ -114,7 +114,7 @@ const scripted = storeOf<ThoughtScripts>('thoughts', {
     const id = turn.consolidationId;
     const isHeld = yield* ifHeld(
       laneHeldBy(turn),
-      keepingPlan(id, plan),
+      keepingPlan(id, plan, laidOpen),
       run("UPDATE consolidations SET state = 'planned' WHERE id = @id AND :held", { id }),
     );
     return storedIf(isHeld);
@@ -350,18 +350,27 @@ const USABLE = `
 
 const SELECT_USABLE = answered(`AND a.step = @step AND a.input_hash = @inputHash WHERE c.id IN (${USABLE})`);
 
+type Kept = (text: string) => Buffer;
+
 /** Keeps an answer once, and settles the call that brought it. */
-export function keeping(
-  { consolidationId: id }: Pick<Turn, 'consolidationId'>,
-  answer: StoredAnswer,
-  call: SettledCall | null = null,
-): readonly Script<unknown>[] {
-  const { text, usage, truncated, former = null, ...columns } = answer;
-  const { promptTokens, cachedTokens = 0, completionTokens } = usage;
-  const used = { promptTokens, cachedTokens, completionTokens };
-  const row = { ...columns, ...used, id, text: packed(text), truncated: truncated ? 1 : 0, former };
-  return [...(call === null ? [] : settling(call)), run(INSERT_ANSWER, row)];
-}
+const keepingAs =
+  (kept: Kept) =>
+  (
+    { consolidationId: id }: Pick<Turn, 'consolidationId'>,
+    answer: StoredAnswer,
+    call: SettledCall | null = null,
+  ): readonly Script<unknown>[] => {
+    const { text, usage, truncated, former = null, ...columns } = answer;
+    const { promptTokens, cachedTokens = 0, completionTokens } = usage;
+    const used = { promptTokens, cachedTokens, completionTokens };
+    const row = { ...columns, ...used, id, text: kept(text), truncated: truncated ? 1 : 0, former };
+    return [...(call === null ? [] : settling(call)), run(INSERT_ANSWER, row)];
+  };
+
+export const keeping = keepingAs(packed);
+
+/** A turn ends in seconds, which folds what it thought. */
+const keepingOpen = keepingAs(laidOpen);
 
 const INSERT_ANSWER = `
   INSERT INTO answers (
@@ -372,9 +381,9 @@ const INSERT_ANSWER = `
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
 /** A plan is stored before anything changes. */
-export const keepingPlan = (id: string, plan: Plan): Script<number> =>
+export const keepingPlan = (id: string, plan: Plan, kept: Kept): Script<number> =>
   run(UPSERT_PLAN, {
-    ...{ id, round: plan.round, plan: packed(JSON.stringify(plan)) },
+    ...{ id, round: plan.round, plan: kept(JSON.stringify(plan)) },
     shown: shownIn(plan),
   });
 

@@ -77,7 +77,7 @@ export function* laneOfTurn(turn: Turn): Script<LaneRow | null> {
 
 /** The turn's lane for `ifHeld`: found by the turn that has it, and locked. */
 export const laneHeldBy = ({ tenant, lane, epoch, consolidationId }: Turn): Held => ({
-  text: `${SELECT_HELD} FOR NO KEY UPDATE`,
+  text: SELECT_HELD,
   given: { tenant, lane, epoch, consolidationId },
 });
 
@@ -86,13 +86,15 @@ const AT_CONSOLIDATION = 'l.id = @lane AND l.tenant = @tenant AND l.consolidatio
 /** Of lanes `l`: the turn has it. */
 export const HELD = `${AT_CONSOLIDATION} AND l.epoch = @epoch`;
 
-const SELECT_HELD = `SELECT 1 AS held FROM lanes l WHERE ${HELD}`;
+const SELECT_HELD = `SELECT 1 AS held FROM lanes l WHERE ${HELD} FOR NO KEY UPDATE`;
 
 /** The same by any turn of the consolidation, one that was fenced too. */
 export const laneAt = ({ tenant, lane, consolidationId }: Turn): Held => ({
-  text: `SELECT 1 AS held FROM lanes l WHERE ${AT_CONSOLIDATION} FOR NO KEY UPDATE`,
+  text: SELECT_AT,
   given: { tenant, lane, consolidationId },
 });
+
+const SELECT_AT = `SELECT 1 AS held FROM lanes l WHERE ${AT_CONSOLIDATION} FOR NO KEY UPDATE`;
 
 /** A turn writes inside its own lane only: what another lane knows is another owner's. */
 export const requireOneLane = ({ lane, consolidationId: id }: Turn, changes: readonly MemoryChange[]): void =>

@@ -69,7 +69,7 @@ const NO_LANE = '' as LaneId;
 export const usageStore = storeOf<UsageStore>('usage', {
   note: statement(function* (call, rooms = []) {
     const { text, given } = countedFor(call);
-    const held = { text: `${text} AND ${HAS_ROOM}`, given: { ...given, ...roomsGiven(call.tenant, rooms) } };
+    const held = { text: SELECT_ROOM_FOR, given: { ...given, ...roomsGiven(call.tenant, rooms) } };
     if (yield* ifHeld(held, ...noting(call))) return true;
     if ((yield* first(text, given)) !== null) return false;
     yield* countToDay([dayRow(call, 'unanswered', 1)]);
@@ -89,23 +89,19 @@ export const usageStore = storeOf<UsageStore>('usage', {
 export function noting(call: SentCall): readonly Script<unknown>[] {
   const given = knownBy(call);
   return [
-    run(addToDays(`:held AND ${isUnknown()}`), { rows: [dayRow(call, 'unanswered', 1)], ...given }),
-    run(addToUses(`:held AND ${isUnknown()}`), { rows: usesNoted(call), ...given }),
-    run(insertCall(`:held AND ${isUnknown()}`, 'ON CONFLICT (id) DO NOTHING'), {
-      ...columnsOf(call, { state: 'sent', tookMs: 0 }),
-      ...given,
-    }),
+    run(NOTE.days, { rows: [dayRow(call, 'unanswered', 1)], ...given }),
+    run(NOTE.uses, { rows: usesNoted(call), ...given }),
+    run(NOTE.call, { ...columnsOf(call, { state: 'sent', tookMs: 0 }), ...given }),
   ];
 }
 
 /** It counts as what it was, and not as unanswered any more. A call that was settled before changes nothing. */
 export function settling(call: SettledCall): readonly Script<unknown>[] {
   const given = knownBy(call);
-  const isOpen = `:held AND ${isUnknown("AND state <> 'sent'")}`;
   return [
-    run(addToDays(isOpen), { rows: settledRows(call), ...given }),
-    run(addToUses(isOpen), { rows: usesSettled(call), ...given }),
-    run(insertCall(isOpen, SETTLE), { ...columnsOf(call, { state: call.outcome, tookMs: call.tookMs }), ...given }),
+    run(SETTLE.days, { rows: settledRows(call), ...given }),
+    run(SETTLE.uses, { rows: usesSettled(call), ...given }),
+    run(SETTLE.call, { ...columnsOf(call, { state: call.outcome, tookMs: call.tookMs }), ...given }),
   ];
 }
 
@@ -114,13 +110,16 @@ export function* settle(call: SettledCall): Script<void> {
 }
 
 /** Of an owner who was erased meanwhile the figures of the day remain: what is noted there is taken away when it is settled. */
-const countToDay = (rows: readonly object[]): Script<void> => inOne(run(addToDays('true'), { rows }));
+const countToDay = (rows: readonly object[]): Script<void> => inOne(run(ADD_TO_DAY, { rows }));
 
 /** The lane stays until its call is counted. */
 const countedFor = ({ lane }: SentCall): Held => ({
-  text: `SELECT 1 AS found WHERE (@lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE))`,
+  text: SELECT_COUNTED_FOR,
   given: { lane: lane ?? NO_LANE },
 });
+
+const SELECT_COUNTED_FOR =
+  "SELECT 1 AS found WHERE (@lane = '' OR EXISTS (SELECT 1 FROM lanes WHERE id = @lane FOR KEY SHARE))";
 
 function settledRows(call: SettledCall): readonly object[] {
   const { outcome, noted } = call;
@@ -385,11 +384,26 @@ const insertCall = (condition: string, onConflict: string): string => `
     @cachedTokens, @completionTokens, @cost, @tookMs, @at
   WHERE ${condition} ${onConflict}`;
 
-const SETTLE = `ON CONFLICT (id) DO UPDATE SET
+const SELECT_ROOM_FOR = `${SELECT_COUNTED_FOR} AND ${HAS_ROOM}`;
+
+const ADD_TO_DAY = addToDays('true');
+
+/** What a call changes, under a condition. A text that is put together for each run is looked up slowly. */
+const counting = (condition: string, onConflict: string) => ({
+  days: addToDays(condition),
+  uses: addToUses(condition),
+  call: insertCall(condition, onConflict),
+});
+
+const NOTE = counting(`:held AND ${isUnknown()}`, 'ON CONFLICT (id) DO NOTHING');
+
+const SETTLED = `ON CONFLICT (id) DO UPDATE SET
   model = excluded.model, state = excluded.state, prompt_tokens = excluded.prompt_tokens,
   cached_tokens = excluded.cached_tokens, completion_tokens = excluded.completion_tokens, cost = excluded.cost,
   took_ms = excluded.took_ms
   WHERE usage.state = 'sent'`;
+
+const SETTLE = counting(`:held AND ${isUnknown("AND state <> 'sent'")}`, SETTLED);
 
 const DROP = `
   DELETE FROM usage WHERE :place IN (SELECT :place FROM usage WHERE at < @before ORDER BY at LIMIT @limit)`;

@@ -156,6 +156,7 @@ export {
   knownCalibration,
   type LanguageCosines,
 } from './models/calibration.ts';
+export { callTokens, promptTokens } from './models/call-model.ts';
 export { embedAll } from './models/embed.ts';
 export {
   admitCall,

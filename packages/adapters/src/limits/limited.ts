@@ -3,6 +3,7 @@ import {
   type Cancellation,
   type ChatCall,
   type ChatModel,
+  callTokens,
   type Embedded,
   type Embedder,
   EngineError,
@@ -43,10 +44,8 @@ export const limitedChat = (
     ),
 });
 
-const estimateOf = ({ system, user, schema, images = [] }: ChatCall): number =>
-  [system, user, JSON.stringify(schema)].reduce((sum, text) => sum + estimateTokens(text), 0) +
-  images.length * IMAGE_TOKENS +
-  ANSWER_TOKENS;
+const estimateOf = (call: ChatCall): number =>
+  callTokens(call) + (call.images ?? []).length * IMAGE_TOKENS + ANSWER_TOKENS;
 
 /** An embedder that is left alone for as long as its provider asks for. */
 export const limitedEmbedder = (embedder: Embedder, { limiter, log }: { limiter: Limiter; log: Log }): Embedder =>

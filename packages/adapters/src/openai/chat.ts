@@ -3,7 +3,7 @@ import {
   type ChatAnswer,
   type ChatCall,
   type ChatModel,
-  estimateTokens,
+  promptTokens,
   repeatedAtEnd,
 } from '@slowwave/engine';
 import type {
@@ -146,9 +146,6 @@ export function outputLimit(
 }
 
 const promptOf = ({ system, user }: ChatCall): string => system + user;
-
-/** How long the prompt of a call is, as well as that can be known beforehand. */
-export const promptTokens = (call: ChatCall): number => estimateTokens(promptOf(call));
 
 function logged({ log, watch = {} }: ChatOptions, call: ChatCall, answer: ChatAnswer): ChatAnswer {
   const { model, usage, truncated } = answer;

@@ -10,9 +10,10 @@ import {
   type JsonObject,
   type Millis,
   type ModelStore,
+  promptTokens,
 } from '@slowwave/engine';
 import { digestOf, ROOM_ADVICE } from '../conventions.ts';
-import { type Cut, openaiChat, promptTokens } from './chat.ts';
+import { type Cut, openaiChat } from './chat.ts';
 import type { OpenaiOptions } from './client.ts';
 import {
   type EmbedderOptions,

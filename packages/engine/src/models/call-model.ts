@@ -190,10 +190,31 @@ const IMAGE_TOKENS = 2_000;
 const TO_BE_SAFE = 1.2;
 
 /** What a call may have used that is never answered: rather more than less, so that the bill is not above it. */
-function mayUse({ system, user, schema, images = [] }: ChatCall): TokenUse {
-  const texts = [system, user, JSON.stringify(schema)].reduce((sum, text) => sum + estimateTokens(text), 0);
-  const promptTokens = Math.ceil(texts * TO_BE_SAFE) + images.length * IMAGE_TOKENS;
-  return { promptTokens, completionTokens: Math.max(ANSWER_TOKENS, Math.ceil(estimateTokens(user) * TO_BE_SAFE)) };
+function mayUse(call: ChatCall): TokenUse {
+  const promptTokens = Math.ceil(callTokens(call) * TO_BE_SAFE) + (call.images ?? []).length * IMAGE_TOKENS;
+  return { promptTokens, completionTokens: Math.max(ANSWER_TOKENS, Math.ceil(estimateTokens(call.user) * TO_BE_SAFE)) };
+}
+
+/** How long a call is with its schema, as well as that can be known beforehand. */
+export const callTokens = (call: ChatCall): number => promptTokens(call) + lengthsOf(call).schema;
+
+/** The same of its prompt alone. */
+export const promptTokens = (call: ChatCall): number => lengthsOf(call).system + estimateTokens(call.user);
+
+interface Lengths {
+  readonly system: number;
+  readonly schema: number;
+}
+
+/** Of the instructions that calls with a schema had last: they are long, and the same in nearly all of them. */
+const LENGTHS = new WeakMap<ChatCall['schema'], Lengths & { readonly text: string }>();
+
+function lengthsOf({ system: text, schema }: ChatCall): Lengths {
+  const known = LENGTHS.get(schema);
+  if (known?.text === text) return known;
+  const lengths = { text, system: estimateTokens(text), schema: estimateTokens(JSON.stringify(schema)) };
+  LENGTHS.set(schema, lengths);
+  return lengths;
 }
 
 /** A provider answers a job within a day; an hour more, and the question is asked by itself. */

@@ -40,8 +40,8 @@ async function goOn(ledger: Ledger, { userId, times, speech = USUAL }: Speaking)
     const lane = await ledger.lanes.find(DEFAULT_TENANT, owner);
     const job = { lane: lane?.id ?? ('' as never), generation: lane?.generation ?? 0 };
     const now = tools.now() + LATER_MS;
-    const window = { maxTokens: 100_000, maxBatches: speech.batches };
-    const claimed = await ledger.lanes.claim(job, { now, window, newConsolidationId: tools.id('con', bitsOf(tools)) });
+    const how = { now, window: { maxTokens: 100_000, maxBatches: speech.batches }, recentCount: 10 };
+    const claimed = await ledger.lanes.claim(job, { ...how, newConsolidationId: tools.id('con', bitsOf(tools)) });
     if (claimed.kind !== 'claimed') throw new Error(`expected a turn, got ${claimed.kind}`);
     const batches = new Map(claimed.turn.batchIds.map((id) => [id, 'empty'] as const));
     const nothing = {

@@ -392,22 +392,29 @@ export const REPLACE_VERSION = `ON CONFLICT (memory, number) DO UPDATE SET
     invalid_at = excluded.invalid_at, superseded_by = excluded.superseded_by, details = excluded.details,
     recorded_at = excluded.recorded_at`;
 
-/** Messages have an id of their own, or one that follows from their batch and their place in it, which are compared as numbers. */
+/**
+ * Messages have an id of their own, or one that follows from their batch and their place in it, which are compared as numbers. All are
+ * looked up one by one: joined while the ledger is young, whole tables would be read, and again for as long as the plan is kept.
+ */
 const INSERT_EVENT_SOURCES = `
   INSERT INTO event_sources (lane, message_seq, event_seq)
   WITH named AS MATERIALIZED (
-    SELECT (r.value ->> 'memory')::bigint AS memory, (r.value ->> 'revision')::int AS revision, r.value ->> 'message' AS id,
+    SELECT (SELECT k.lane FROM memories k WHERE k.number = (r.value ->> 'memory')::bigint) AS lane,
+      (SELECT e.seq FROM events e
+        WHERE e.memory = (r.value ->> 'memory')::bigint AND e.revision = (r.value ->> 'revision')::int) AS event,
+      (SELECT own.number FROM messages own WHERE own.id = r.value ->> 'message') AS own,
       (SELECT b.number FROM batches b WHERE b.id = r.value ->> 'batch') AS batch, (r.value ->> 'place')::int AS place
     FROM :rows AS r
   ), said AS MATERIALIZED (
-    SELECT m.lane, m.seq, m.batch, m.place FROM messages m WHERE m.batch IN FEW (SELECT batch FROM named;) AND m.id IS NULL
-  ), found AS MATERIALIZED (
-    SELECT n.memory, n.revision, own.lane, own.seq FROM named n JOIN messages own ON own.id = n.id
-    UNION ALL
-    SELECT n.memory, n.revision, said.lane, said.seq FROM named n JOIN said ON said.batch = n.batch AND said.place = n.place
+    SELECT m.number, m.lane, m.seq, m.batch, CASE WHEN m.id IS NULL THEN m.place END AS place FROM messages m
+    WHERE m.number IN FEW (
+      SELECT own FROM named
+      UNION ALL SELECT i.number FROM messages i WHERE i.batch IN FEW (SELECT batch FROM named;);)
   )
-  SELECT f.lane, f.seq, e.seq FROM found f JOIN events e ON e.memory = f.memory AND e.revision = f.revision
-  WHERE f.lane = (SELECT k.lane FROM memories k WHERE k.number = e.memory)`;
+  SELECT n.lane, s.seq, n.event FROM named n JOIN said s ON s.lane = n.lane AND s.number = n.own WHERE n.event IS NOT NULL
+  UNION ALL
+  SELECT n.lane, s.seq, n.event FROM named n JOIN said s ON s.lane = n.lane AND s.batch = n.batch AND s.place = n.place
+  WHERE n.event IS NOT NULL`;
 
 /** A text deleted twice from one memory is blocked up to the later deletion. */
 const UPSERT_TOMBSTONE = `

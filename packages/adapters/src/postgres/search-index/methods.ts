@@ -14,7 +14,7 @@ import { EngineError } from '@slowwave/engine/storing';
 import { checkVector, type Kept, shownFrom } from '../../index-point.ts';
 import { inOrder, type KeptPoint, type PackedRow, pointsIn } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson } from '../../sqlite/search-index/packed-shown.ts';
-import { type FoundPoint, type IndexSpace, spaceText } from '../../sqlite/search-index/protocol.ts';
+import { type FoundPoints, type IndexSpace, spaceText } from '../../sqlite/search-index/protocol.ts';
 import { segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import { BLOCK_SLOTS, blockOf, hashOf } from '../../sqlite/search-index/tables.ts';
 import { compactDatabase, type Transactions, transactionsOn } from '../ledger/access.ts';
@@ -43,7 +43,7 @@ type Warning = Pick<Log, 'warn'>;
 
 /** What a thread with an index answers. */
 export type IndexMethods = Omit<SearchIndex, 'search'> & {
-  search(queries: readonly IndexQuery[]): Promise<readonly (readonly FoundPoint[])[]>;
+  search(queries: readonly IndexQuery[]): Promise<readonly FoundPoints[]>;
 };
 
 export async function connectIndex(database: IndexDatabase, cache: CacheOptions, log: Warning): Promise<IndexMethods> {

@@ -17,7 +17,7 @@ import {
 import { MANY, manyPoints, type SaidPoint } from '../../sqlite/search-index/many.ts';
 import { changedIn } from '../../sqlite/search-index/packed-records.ts';
 import { keptJson, ShownRow } from '../../sqlite/search-index/packed-shown.ts';
-import { type FoundPoint, type IndexSpace, isForDecision, takingTurns } from '../../sqlite/search-index/protocol.ts';
+import { type FoundPoints, type IndexSpace, isForDecision, takingTurns } from '../../sqlite/search-index/protocol.ts';
 import { type Segment, type StoredPoint, segmentOf } from '../../sqlite/search-index/stored-point.ts';
 import { blockOf } from '../../sqlite/search-index/tables.ts';
 import type { Answer, Ask } from '../ledger/asking.ts';
@@ -26,7 +26,7 @@ import { OWNER_NAMED, ownerKey, requireSpace } from './schema.ts';
 
 type Owners = ReturnType<typeof ownerCache>;
 type Found = ReturnType<typeof foundIn>;
-type Search = (sql: Sql, queries: readonly IndexQuery[]) => Promise<FoundPoint[][] | null>;
+type Search = (sql: Sql, queries: readonly IndexQuery[]) => Promise<FoundPoints[] | null>;
 
 /**
  * Answers questions on one snapshot: the server is asked once for what changed of their owners and which points their filters leave, and

@@ -7,7 +7,7 @@ import type { ManyPoints } from './many.ts';
 import type { Sight } from './many-shown.ts';
 import type { PackedRow } from './packed-records.ts';
 import { changedAt, fewIn, type ReadParts, type ShownParts, ShownRow, textIn } from './packed-shown.ts';
-import type { FoundPoint } from './protocol.ts';
+import type { FoundPoints } from './protocol.ts';
 import { FLOAT, type IdPart, idWords } from './record.ts';
 import { byMemory, type Segment, type StoredPoint, segmentOf } from './stored-point.ts';
 
@@ -44,12 +44,20 @@ export function foundIn(table: PointsOfOwner, query: IndexQuery, narrowed: Narro
 }
 
 /** With what a hit shows, as far as it is known. */
-export const shownOf = (found: readonly Scored[], payloadOf: (point: StoredPoint) => string | null): FoundPoint[] =>
-  found.flatMap(({ point, vectorScore, keywordScore }) => {
-    const payload = payloadOf(point);
-    const { memoryId, version, live } = point;
-    return payload === null ? [] : [{ payload, memoryId, version, live, vectorScore, keywordScore }];
+export function shownOf(found: readonly Scored[], payloadOf: (point: StoredPoint) => string | null): FoundPoints {
+  const shown = found.flatMap((scored) => {
+    const payload = payloadOf(scored.point);
+    return payload === null ? [] : [{ ...scored, payload }];
   });
+  return {
+    payloads: `[${shown.map(({ payload }) => payload).join(',')}]`,
+    memoryIds: shown.map(({ point }) => point.memoryId),
+    versions: shown.map(({ point }) => point.version),
+    live: shown.map(({ point }) => point.live),
+    vectorScores: shown.map(({ vectorScore }) => vectorScore),
+    keywordScores: shown.map(({ keywordScore }) => keywordScore),
+  };
+}
 
 /** Slots of an owner with few points that a filter leaves; null: it leaves all of them. Of many, points are filtered where they are. */
 export type Narrowed = Pick<Fitting, 'has'> | null;

@@ -4,7 +4,7 @@ import { type Kept, shownFrom } from '../../index-point.ts';
 import { startThread, type Thread } from '../../system/system.ts';
 import type {
   BuildMethods,
-  FoundPoint,
+  FoundPoints,
   IndexSpace,
   IndexThreadInit,
   ReaderMethods,
@@ -213,12 +213,22 @@ export function callsTo<Methods>(thread: Thread, place: string): Call<Methods> {
 /** What was found for each of these questions, as it is shown. */
 export const hitsOf = (
   queries: readonly IndexQuery[],
-  found: readonly (readonly FoundPoint[])[],
+  found: readonly FoundPoints[],
 ): readonly (readonly IndexHit[])[] =>
-  queries.map(({ shelf, tenant, lane, owner }, i) =>
-    (found[i] ?? []).map(({ payload, vectorScore, keywordScore, ...point }) => ({
-      point: shownFrom(JSON.parse(payload) as Kept, { ...point, shelf, tenant, lane, owner }),
-      vectorScore,
-      keywordScore,
-    })),
-  );
+  queries.map((query, i) => {
+    const points = found[i];
+    return points === undefined ? [] : hitsIn(points, query);
+  });
+
+function hitsIn(found: FoundPoints, { shelf, tenant, lane, owner }: IndexQuery): readonly IndexHit[] {
+  const { payloads, versions, live, vectorScores, keywordScores } = found;
+  const kept = JSON.parse(payloads) as readonly Kept[];
+  return found.memoryIds.map((memoryId, i) => {
+    const point = { memoryId, version: versions[i] as number, live: live[i] as boolean };
+    return {
+      point: shownFrom(kept[i] as Kept, { ...point, shelf, tenant, lane, owner }),
+      vectorScore: vectorScores[i] ?? null,
+      keywordScore: keywordScores[i] ?? null,
+    };
+  });
+}

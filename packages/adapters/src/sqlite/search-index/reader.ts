@@ -17,7 +17,7 @@ import { type OwnerRow, type OwnerTable, ownerCache } from './owners.ts';
 import { inOrder } from './packed-records.ts';
 import { keptJson, ShownRow } from './packed-shown.ts';
 import {
-  type FoundPoint,
+  type FoundPoints,
   type IndexThreadInit,
   isForDecision,
   type PagedPoint,
@@ -46,13 +46,13 @@ export function indexReader(
 ): ReaderMethods {
   const snapshot = sql.db.transaction((read: () => unknown) => read());
   const cache = ownerCache(sql, { dimensions: space.dimensions, ...sizes });
-  const answer = (query: IndexQuery): FoundPoint[] =>
+  const answer = (query: IndexQuery): FoundPoints =>
     snapshot(() => {
       requireSpace(sql, space);
       const table = cache.tableOf(query);
-      return table === null ? [] : answerOf(sql, table, query);
-    }) as FoundPoint[];
-  const turns = takingTurns<IndexQuery, FoundPoint[]>(answer, isForDecision);
+      return table === null ? shownOf([], () => null) : answerOf(sql, table, query);
+    }) as FoundPoints;
+  const turns = takingTurns<IndexQuery, FoundPoints>(answer, isForDecision);
   return {
     marker: () =>
       snapshot(() => (isOfSpace(sql, space) ? markerOf(sql) : foreignMarker(sql))) as ReturnType<
@@ -140,7 +140,7 @@ interface OwnerOfRow {
 const OWNER_OF = 'SELECT tenant, kind, id, lane FROM owners WHERE number = @number';
 
 /** What the legs find; of what is found it is read from the file what hits show, unless that is in memory. */
-function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoint[] {
+function answerOf(sql: Sql, table: OwnerTable, query: IndexQuery): FoundPoints {
   const { many } = table;
   if (many !== null) return shownOf(foundIn(table, query, null), many.shownOf);
   const found = foundIn(table, query, fittingSlots(sql, table, query));

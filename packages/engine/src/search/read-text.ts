@@ -40,7 +40,7 @@ export class ReadText {
   }
 }
 
-/** About ten megabytes of the beginnings of texts: those who talk now ask the same memories again and again. */
+/** About fifteen megabytes: those who talk now ask the same memories again and again. */
 const remembered = remembering<ReadText>({ max: 20_000, length: 1_000 });
 
 export const readText = (text: string): ReadText => remembered(text, () => new ReadText(text));

@@ -1,4 +1,4 @@
-import { insist, read, readAll } from '../api.ts';
+import { read, readAll, searchAll } from '../api.ts';
 import { SELF, statementsOf } from '../graph-model.ts';
 import type { Stage } from '../stage.ts';
 import type { SaidBatch, Story } from '../story.ts';
@@ -118,7 +118,7 @@ async function checkSearch({ urls }: Stage, { user }: Story, { listed, expected 
   const newest = expected.filter(({ ends, source }) => !ends && source.name !== SELF).at(-1);
   const query = newest === undefined ? 'what do I own?' : `what about ${newest.source.name}?`;
   const body = { user_id: user, query, top_k: ALL, include: ['relations'], latest_only: false };
-  const { status, body: answer } = await insist('POST', `${urls.search}/v1/search`, { body });
+  const { status, body: answer } = await searchAll(urls.search, body);
   if (status !== 200) return [{ kind: 'index', what: `a search for relations of ${user} is answered with ${status}` }];
   const { relations = [], degraded } = answer as { relations?: readonly Listed[]; degraded?: string[] };
   const others = relations.filter(({ id }) => !listed.some((one) => one.id === id));

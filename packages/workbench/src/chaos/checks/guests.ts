@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { attempt, insist, read, readAll } from '../api.ts';
+import { attempt, read, readAll, searchAll } from '../api.ts';
 import type { Oddity } from '../oddities.ts';
 import type { Stage } from '../stage.ts';
 import type { Story } from '../story.ts';
@@ -11,13 +11,13 @@ interface Live {
   readonly memory: string;
 }
 
-const searched = (user: string, query: string) => ({ body: { user_id: user, query, top_k: 200, cut: 'none' } });
+const searched = (user: string, query: string) => ({ user_id: user, query, top_k: 200, cut: 'none' });
 
 /** What no embedder takes is found by its words, also by a question that no embedder takes. */
 export async function checkWords({ urls }: Stage, { user, notes, facts }: Story, word: string): Promise<Finding[]> {
   const said = [...notes.filter(({ id }) => id !== null), ...facts].map(({ text }) => text);
   const must = said.filter((text) => text.includes(word));
-  const { status, body } = await insist('POST', `${urls.search}/v1/search`, searched(user, `what is ${word}?`));
+  const { status, body } = await searchAll(urls.search, searched(user, `what is ${word}?`));
   if (status !== 200) return [{ kind: 'index', what: `a search of ${user} for "${word}" is answered with ${status}` }];
   const found = (body as { results: readonly Live[] }).results.map(({ memory }) => memory);
   const missing = must.filter((text) => !found.includes(text));
@@ -142,7 +142,7 @@ async function everythingOf({ urls }: Stage, user: string): Promise<Place[]> {
   ];
   const asked = urlsOfUser.map(async (url): Promise<Place> => ({ name: url, text: await textAt(url) }));
   const query = searched(user, `what was said of ${user}?`);
-  const { body } = await insist('POST', `${urls.search}/v1/search`, query);
+  const { body } = await searchAll(urls.search, query);
   return [...(await Promise.all(asked)), { name: 'a search', text: JSON.stringify(body) }];
 }
 

@@ -1,4 +1,4 @@
-import { insist, readAll } from '../api.ts';
+import { insist, readAll, searchAll } from '../api.ts';
 import type { Stage } from '../stage.ts';
 import { holding, type SaidBatch, type Story } from '../story.ts';
 import type { Finding } from './finding.ts';
@@ -142,7 +142,7 @@ const ALL = 200; // the most a search gives, and more than anybody has here
 /** A search that shows everything shows what the ledger lists. */
 async function checkIndex({ urls }: Stage, story: Story, live: readonly Live[]): Promise<Finding[]> {
   const body = { user_id: story.user, query: `all that is known of ${story.user}`, top_k: ALL, cut: 'none' };
-  const { status, body: answer } = await insist('POST', `${urls.search}/v1/search`, { body });
+  const { status, body: answer } = await searchAll(urls.search, body);
   if (status !== 200) return [{ kind: 'index', what: `a search for ${story.user} is answered with ${status}` }];
   const { results, degraded } = answer as { results: Live[]; degraded?: string[] };
   if (degraded !== undefined) {

@@ -10,7 +10,6 @@ const TOP = 5;
 /** The share of questions that relations have to answer, and what facts alone stay below. */
 const BY_RELATIONS = 0.9;
 const BY_FACTS = 0.5;
-/** Two hundred facts are embedded and written one after the other. */
 
 test.each(['english', 'chinese'] as const)(
   'questions over several steps are answered by relations, and not by facts alone: %s',

@@ -19,8 +19,8 @@ const WORDS = [
 ];
 const text = array(constantFrom(...WORDS), { maxLength: 24 }).map((words) => words.join(' '));
 
-test('marks never tell apart what has so much in common', () => {
-  check(
+test('marks never tell apart what has so much in common', async () => {
+  await check(
     property(text, text, integer({ min: 1, max: 10 }), (one, other, tenths) => {
       const least = tenths / 10;
       expect(alikeBy(least, readText(one), readText(other))).toBe(overlapsBy(least, termSet(one), termSet(other)));

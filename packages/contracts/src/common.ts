@@ -21,7 +21,7 @@ export const ExternalId = z
   // Linear on any input; half of a surrogate pair is refused because stores would make different ids equal.
   .check(formedAs(/^(?=\s*\S)[^\p{Cc}\p{Cs}]+$/u, 'must contain a visible character and no control characters'))
   // Browsers, fetch and curl take them out of a path: nobody could erase whom they name.
-  .check(formedAs(/^(?!\.\.?$)/u, 'must not be "." or "..", which cannot be part of a URL'));
+  .check(formedAs(/^(?!\.\.?$)/u, 'must not be "." or "..", which cannot be used in a URL path'));
 
 /** Longer than any time with a fraction of a second and an offset. */
 const MOMENT_MAX = 64;

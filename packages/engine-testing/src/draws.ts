@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Loaded before each file of tests: properties are tried on the same draws every time, so that a change is judged by what it changes. Whoever
- * looks for more than these show gives others: PROPERTY_SEED=$RANDOM ./scripts/test packages/engine
+ * Loaded before each file of tests: properties are tried on the same draws every time, so that a change is judged by what it changes. To
+ * look for more than these show, try others: PROPERTY_SEED=$RANDOM ./scripts/test packages/engine
  */
 const SEED = 20_261_128;
 

@@ -1,4 +1,4 @@
-/** The processor time that a piece of work takes in this thread, in milliseconds. How long it takes says as much of what else the machine does. */
+/** The processor time that a piece of work takes in this thread, in milliseconds. Its wall time would depend on what else the machine does. */
 export function processorMs(work: () => void): number {
   const before = process.threadCpuUsage();
   work();

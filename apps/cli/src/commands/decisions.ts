@@ -57,7 +57,7 @@ async function decide(call: Call, body: object): Promise<Outcome> {
 const REVIEW_COLUMNS: Columns<ReviewView> = {
   id: 'id',
   event: 'event',
-  user: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id,
+  user: ownerId,
   before: 'before',
   after: 'after',
   reason: 'reason',
@@ -130,7 +130,7 @@ function decidedBy(decision: 'apply' | 'discard'): Omit<Command, 'name' | 'summa
 
 const NIGHT_COLUMNS: Columns<NightSummary> = {
   id: 'id',
-  user: ({ user_id, agent_id, run_id }) => user_id ?? agent_id ?? run_id,
+  user: ownerId,
   state: 'state',
   acts: 'acts',
   memories: 'memories',
@@ -233,4 +233,8 @@ function undoText(report: UndoReport): string {
     counts,
     ...(undo === null ? ['Nothing was changed.'] : [`Done. To revert it: slowwave redo ${undo.id}`]),
   ].join('\n\n');
+}
+
+function ownerId({ user_id, agent_id, run_id }: Pick<ReviewView, 'user_id' | 'agent_id' | 'run_id'>): string | null {
+  return user_id ?? agent_id ?? run_id;
 }

@@ -351,7 +351,7 @@ export const ENVIRONMENT = z.object({
     .enum(['low', 'normal'])
     .default('low')
     .describe(
-      'Priority of worker processes on their machine. low: when the processor is busy, processes that answer requests go first, and so does everything else on the machine, even while a worker starts; normal: like any process.',
+      'CPU priority of worker processes. low: on a busy machine all other processes go first, so requests are answered quickly, but workers may start slowly; normal: the same as other processes.',
     ),
   SLOWWAVE_TAKE_OVER_MS: Count(1_000, HOUR_MS)
     .default(6_000)

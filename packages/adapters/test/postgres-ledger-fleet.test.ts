@@ -118,6 +118,7 @@ async function workOff(ledger: Ledger): Promise<{ turn: Turn; outcome: string }[
     const { turn } = claim;
     const batches = new Map(turn.batchIds.map((id) => [id, 'empty'] as const));
     const nothing = {
+      plan: null,
       changes: [],
       tombstones: [],
       reviews: [],
@@ -174,6 +175,7 @@ describe('two processes that project one consolidation', () => {
       const changes = [1, 2].map(() => added(systemTools, home(turn.lane, { scope: batch.scope })));
       await one.memories.apply(turn, {
         ...{
+          plan: null,
           changes,
           tombstones: [],
           reviews: [],

@@ -45,6 +45,7 @@ async function goOn(ledger: Ledger, { userId, times, speech = USUAL }: Speaking)
     if (claimed.kind !== 'claimed') throw new Error(`expected a turn, got ${claimed.kind}`);
     const batches = new Map(claimed.turn.batchIds.map((id) => [id, 'empty'] as const));
     const nothing = {
+      plan: null,
       changes: [],
       tombstones: [],
       reviews: [],

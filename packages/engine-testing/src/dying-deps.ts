@@ -11,7 +11,7 @@ export type Fate =
 
 export interface Doomed {
   readonly deps: TurnDeps;
-  /** The port's call at which it happened, e.g. "thoughts.storePlan"; null where it never came to that. */
+  /** The port's call at which it happened, e.g. "thoughts.storeAnswer"; null where it never came to that. */
   met(): string | null;
 }
 
@@ -30,7 +30,7 @@ export function doomed(deps: TurnDeps, nth: number, fate: Fate): Doomed {
   return { deps: watchedDeps(deps, pass), met: () => met };
 }
 
-/** The same, with every call of a port going through `pass`, which is given its name, e.g. "thoughts.storePlan". */
+/** The same, with every call of a port going through `pass`, which is given its name, e.g. "thoughts.storeAnswer". */
 export function watchedDeps(deps: TurnDeps, pass: Pass): TurnDeps {
   const { batches, lanes, thoughts, summaries, memories, speech, outbox, settings } = deps.ledger;
   const ledger = {

@@ -158,6 +158,7 @@ export function applyOnly(bench: Bench, turn: Turn, given: Partial<Application> 
   const changes: readonly MemoryChange[] = given.changes ?? [];
   const outcome = changes.length > 0 ? 'consolidated' : 'empty';
   return bench.ledger.memories.apply(turn, {
+    plan: null,
     changes,
     tombstones: [],
     reviews: [],

@@ -1,21 +1,25 @@
-import { DEFAULT_SETTINGS, type LaneId, roundedVector, type Turn } from '@slowwave/engine';
+import { DEFAULT_SETTINGS, type LaneId, liveVersion, roundedVector, type Turn } from '@slowwave/engine';
 import { describe, expect, it } from 'vitest';
-import { newMessage, newPlan, scope, sentCall, settledCall, storedAnswer, user } from './builders.ts';
+import { added, home, newMessage, newPlan, scope, sentCall, settledCall, storedAnswer, user } from './builders.ts';
 import {
   ALL,
   ANN,
   apply,
+  applyOnly,
   type Bench,
   batchOf,
   claim,
   claimedBatch,
   expectKind,
+  expectThere,
   fail,
+  laneOf,
   nextTurn,
   OTHER_TENANT,
   SECOND,
   store,
   TENANT,
+  write,
 } from './ledger-bench.ts';
 
 export function describeThoughts(bench: () => Bench): void {
@@ -244,6 +248,36 @@ export function describeThoughts(bench: () => Bench): void {
       const { turn } = await claimedBatch(b);
       await claim(b, turn);
       expect(await b.ledger.thoughts.storePlan(turn, newPlan(turn))).toEqual({ kind: 'fenced' });
+      expect(await b.ledger.thoughts.plan(turn.consolidationId)).toBeNull();
+    });
+
+    it('is stored with what it changes, after those that were overtaken, and shows what events say', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const known = added(b.tools, home((await laneOf(b)).id), { text: 'Has a cat named Miso' });
+      await write(b, known);
+      const { text, saidAt } = expectThere(liveVersion(known.memory));
+      const shown = { version: 1, standing: 'live', immutable: false, recalledBy: [], text, saidAt } as const;
+      const candidates = [
+        { ...shown, shortId: '0', memoryId: known.memory.id, revision: 1 },
+        { ...shown, shortId: '1', memoryId: 'mem_elsewhere', revision: 4, text: 'Said "half \ud83d"' },
+      ];
+      await b.ledger.thoughts.storePlan(turn, newPlan(turn, { round: 1 }));
+      const plan = newPlan(turn, { round: 2, candidates });
+      expectKind(await apply(b, turn, { plan }), 'applied');
+      expect(await b.ledger.thoughts.plan(turn.consolidationId)).toEqual(plan);
+    });
+
+    it('that is overtaken, or whose worker lost its lane, is not stored when it is carried out', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const made = added(b.tools, home((await laneOf(b)).id));
+      const stale = { ...made, expectedRevision: 7 };
+      const plan = newPlan(turn);
+      expectKind(await applyOnly(b, turn, { plan, changes: [stale] }), 'conflict');
+      expect(await b.ledger.thoughts.plan(turn.consolidationId)).toBeNull();
+      await claim(b, turn);
+      expectKind(await applyOnly(b, turn, { plan }), 'fenced');
       expect(await b.ledger.thoughts.plan(turn.consolidationId)).toBeNull();
     });
 

@@ -22,6 +22,7 @@ import { blankQuestions, retractionsOf } from './memory-ledger-receipts.ts';
 import { findSpeech, reviseSpeech } from './memory-ledger-speech.ts';
 import { type BatchRow, change, rowOf, type State } from './memory-ledger-state.ts';
 import { forgetSummaries } from './memory-ledger-summaries.ts';
+import { keepPlan } from './memory-ledger-thoughts.ts';
 import { ensureLane, heldBy, moveOn, pinnedOf } from './memory-ledger-turns.ts';
 import { notifyWebhooks } from './memory-ledger-webhooks.ts';
 
@@ -39,6 +40,7 @@ function apply(state: State, turn: Turn, application: Application): Applied {
   if (lane === null) return { kind: 'fenced' };
   const overtaken = conflictsOf(state, turn.tenant, application.changes);
   if (overtaken.length > 0) return { kind: 'conflict', memoryIds: overtaken };
+  if (application.plan !== null) keepPlan(state, turn, application.plan);
   const pinned = pinnedOf(state, turn.consolidationId);
   const outcomes = pinned.map((batch) => ({ batch, outcome: outcomeOf(application, batch) }));
   const changes = record(state, application.changes, { consolidationId: turn.consolidationId, now: application.now });

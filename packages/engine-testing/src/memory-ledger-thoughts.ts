@@ -43,7 +43,7 @@ export function memoryThoughts(state: State): ThoughtStore {
     answers: async (consolidationId) => [...(state.answers.get(consolidationId) ?? [])],
     storePlan: async (turn, plan) => {
       if (heldBy(state, turn) === null) return { kind: 'fenced' };
-      state.plans.set(turn.consolidationId, [...(state.plans.get(turn.consolidationId) ?? []), plan]);
+      keepPlan(state, turn, plan);
       rowOf(state.consolidations, turn.consolidationId).state = 'planned';
       for (const batch of pinnedOf(state, turn.consolidationId)) batch.stage = 'apply';
       return { kind: 'stored' };
@@ -84,6 +84,10 @@ export function memoryThoughts(state: State): ThoughtStore {
     refusedTexts: async (fingerprint) =>
       [...state.vectors].filter(([key, vector]) => vector === null && JSON.parse(key)[1] === fingerprint).length,
   };
+}
+
+export function keepPlan(state: State, { consolidationId }: Turn, plan: Plan): void {
+  state.plans.set(consolidationId, [...(state.plans.get(consolidationId) ?? []), plan]);
 }
 
 const newestPlan = (state: State, consolidationId: string): Plan | null =>

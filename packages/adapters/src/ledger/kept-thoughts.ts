@@ -79,6 +79,8 @@ export interface ThoughtRow extends ValueRow {
 export interface ToFold {
   readonly kept: readonly ValueRow[];
   readonly plans: readonly PlanRow[];
+  /** The plan that ends the consolidation. */
+  readonly ended: Plan | null;
   readonly answers: readonly AnswerRow[];
   readonly calls: readonly CallRow[];
   readonly said: readonly SaidRow[];
@@ -93,12 +95,17 @@ interface OpenRow extends ValueRow {
   readonly plan: Uint8Array | null;
   readonly calls: string | null;
   readonly said: string | null;
+  /** By the plan that ends it. */
+  readonly said_at_end: string | null;
 }
 
-/** Three statements, sent together: the last opens the kinds of calls, for `dropFolded` to count by. Needs the locks of their lanes. */
-export function* toFold(ids: readonly string[]): Script<ToFold> {
+/**
+ * With a plan that is nowhere stored yet, of one consolidation. Three statements, sent together: the last opens the kinds of calls, for
+ * `dropFolded` to count by. Needs the locks of their lanes.
+ */
+export function* toFold(ids: readonly string[], plan: Plan | null = null): Script<ToFold> {
   const [rows, answers] = yield* together(
-    all<OpenRow>(SELECT_OPEN, { ids }),
+    all<OpenRow>(SELECT_OPEN, { ids, rows: plan === null ? [] : placesOf(plan.candidates) }),
     all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
     openKinds(ids),
   );
@@ -106,9 +113,12 @@ export function* toFold(ids: readonly string[]): Script<ToFold> {
   return {
     kept,
     plans: rows.flatMap(({ id, plan }) => (plan === null ? [] : [{ consolidation_id: id, plan }])),
+    ended: plan,
     answers,
     calls: kept.flatMap(({ calls }) => listIn<CallRow>(calls, CALL_COLUMNS).sort(byTime)),
-    said: rows.flatMap(({ said }) => listIn<SaidRow>(said, SAID_COLUMNS)),
+    said: rows.flatMap(({ said, said_at_end }) =>
+      [said, said_at_end].flatMap((list) => listIn<SaidRow>(list, SAID_COLUMNS)),
+    ),
   };
 }
 
@@ -123,13 +133,24 @@ const byTime = (a: CallRow, b: CallRow): number => a.at - b.at || (a.id < b.id ?
 const SAID_COLUMNS = ['memory_id', 'revision', 'text', 'said_at', 'said_seq'];
 const SAID = ['m.id', 'e.revision', 'e.text', 'e.said_at', 'e.said_seq'];
 
+type Place = Pick<Candidate, 'memoryId' | 'revision'>;
+
+const placesOf = (some: readonly Place[]): readonly object[] =>
+  some.map(({ memoryId, revision }) => ({ memory: memoryId, revision }));
+
+/** The events of such places. */
+const FROM_PLACES = `
+  FROM :rows AS r CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 'revision')::bigint
+  WHERE m.id = r.value ->> 'memory'`;
+
 /** A call that is not answered yet may still be. */
 const SELECT_OPEN = `
   SELECT c.id, c.thought, p.plan,
     (SELECT jsonb_agg(jsonb_build_array(${CALL_COLUMNS.map((name) => `u.${name}`).join(', ')})) FROM usage u
      WHERE u.consolidation_id = c.id AND u.state = 'answered') AS calls,
     (SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) FROM jsonb_array_elements(p.shown) AS s
-     JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint) AS said
+     JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint) AS said,
+    (SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) ${FROM_PLACES}) AS said_at_end
   FROM consolidations c LEFT JOIN plans p ON p.consolidation_id = c.id WHERE c.id IN :ids ORDER BY p.round`;
 
 /** What takes the place of a consolidation's rows. */
@@ -138,9 +159,9 @@ export function foldedThought(id: string, rows: ToFold): Uint8Array | null {
   const own = <Row extends { readonly consolidation_id: string }>(of: readonly Row[]) =>
     of.filter((row) => row.consolidation_id === id);
   const [plans, answers, calls] = [own(rows.plans), own(rows.answers), own(rows.calls)];
-  if (plans.length + answers.length + calls.length === 0) return value;
+  if (rows.ended === null && plans.length + answers.length + calls.length === 0) return value;
   const before = value === null ? NOTHING : (unpackedRecord(value, id) as Packed);
-  const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan);
+  const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan).concat(rows.ended ?? []);
   const said = saidBy(rows.said);
   return packedThought(id, {
     plans: [...before.plans, ...thought.map(packedPlan)],
@@ -183,7 +204,7 @@ function valueIn(text: string): unknown {
 
 const packedCall = ({ tenant: _, lane: __, consolidation_id: ___, ...call }: CallRow): Packed['calls'][number] => call;
 
-type Said = (of: Pick<Candidate, 'memoryId' | 'revision'>) => SaidRow | undefined;
+type Said = (of: Place) => SaidRow | undefined;
 
 function saidBy(rows: readonly SaidRow[]): Said {
   const known = new Map(rows.map((row) => [`${row.memory_id} ${row.revision}`, row]));
@@ -246,18 +267,12 @@ const SELECT_KEPT = 'SELECT id, thought FROM consolidations WHERE id IN :ids AND
 /** What values say, with the texts that events have. */
 export function* thoughtsFrom(rows: readonly ThoughtRow[]): Script<ReadonlyMap<string, KeptThought>> {
   const values = rows.map(({ id, thought }) => [id, unpackedRecord(thought, id) as Packed] as const);
-  const missing = values
-    .flatMap(([, { shown }]) => shown.flat())
-    .filter(({ text }) => text === undefined)
-    .map(({ memoryId, revision }) => ({ memory: memoryId, revision }));
-  const said = saidBy(missing.length === 0 ? [] : yield* all<SaidRow>(SELECT_SAID, { rows: missing }));
+  const missing = values.flatMap(([, { shown }]) => shown.flat()).filter(({ text }) => text === undefined);
+  const said = saidBy(missing.length === 0 ? [] : yield* all<SaidRow>(SELECT_SAID, { rows: placesOf(missing) }));
   return new Map(values.map(([id, value]) => [id, keptFrom(id, value, said)]));
 }
 
-const SELECT_SAID = `
-  SELECT ${SAID.map((column, i) => `${column} AS ${SAID_COLUMNS[i]}`).join(', ')} FROM :rows AS r
-  CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 'revision')::bigint
-  WHERE m.id = r.value ->> 'memory'`;
+const SELECT_SAID = `SELECT ${SAID.map((column, i) => `${column} AS ${SAID_COLUMNS[i]}`).join(', ')} ${FROM_PLACES}`;
 
 function keptFrom(id: string, { plans, shown, answers, calls }: Packed, said: Said): KeptThought {
   const plansOf = plans.map((plan, i) => ({

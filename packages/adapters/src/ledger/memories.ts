@@ -294,7 +294,11 @@ function* apply(turn: Turn, application: Application): Script<Applied> {
   const { changes, now, policy } = application;
   requireOneLane(turn, changes);
   const { tenant, consolidationId: id } = turn;
-  const [lane, ready, thought] = yield* together(laneOfTurn(turn), readyFor(changes, tenant), toFold([id]));
+  const [lane, ready, thought] = yield* together(
+    laneOfTurn(turn),
+    readyFor(changes, tenant),
+    toFold([id], application.plan),
+  );
   if (lane === null) return { kind: 'fenced' };
   const memoryIds = conflictsWith(ready.standing, { tenant, changes, locked: [lane] });
   if (memoryIds.length > 0) return { kind: 'conflict', memoryIds };

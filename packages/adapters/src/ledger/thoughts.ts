@@ -380,7 +380,7 @@ const INSERT_ANSWER = `
   WHERE :held
   ON CONFLICT (consolidation_id, step, input_hash) DO NOTHING`;
 
-/** A plan is stored before anything changes. */
+/** A row per round. */
 export const keepingPlan = (id: string, plan: Plan, kept: Kept): Script<number> =>
   run(UPSERT_PLAN, {
     ...{ id, round: plan.round, plan: kept(JSON.stringify(plan)) },

@@ -54,7 +54,7 @@ export const SUMMARY_EVERY = 20;
 
 /**
  * One turn of a lane, from its messages to searchable memories. A step that was finished before a crash is not done
- * again: answers and plans are stored as soon as they are there, and taken from the store on the next try.
+ * again: answers are stored as soon as they are there, and taken from the store on the next try; a plan, with what it changes.
  */
 export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: Cancellation): Promise<Consolidated> {
   const { turn } = begun;
@@ -63,7 +63,9 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
   const deps = withGathered(given, gathered);
   const stored = gathered.thought.plan;
   let planned: Planned =
-    stored === null ? await think(deps, { gathered, watch, round: 1 }, cancel) : { ...gathered, plan: stored };
+    stored === null
+      ? await think(deps, { gathered, watch, round: 1 }, cancel)
+      : { ...gathered, plan: stored, isStored: true };
   for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken += 1) {
     const applied = await watch.time('apply', () => apply(deps, planned));
     if (applied.kind === 'applied') {
@@ -73,6 +75,7 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
       const summary = await projectNow(deps, { planned, watch }, cancel);
       return { next: applied.next, studied: planned.plan.graph === true, summary };
     }
+    await keepOvertaken(deps, planned);
     planned = await think(deps, { gathered, watch, round: planned.plan.round + 1 }, cancel);
   }
   throw new EngineError(
@@ -94,14 +97,15 @@ interface Thinking {
   readonly round: number;
 }
 
-/** From messages to a stored plan, where the day's budget allows it. Nothing is changed yet. */
+/** From messages to a plan, where the day's budget allows it. Nothing is changed yet. */
 async function think(deps: EngineDeps, { gathered, watch, round }: Thinking, cancel: Cancellation): Promise<Planned> {
   const { turn } = gathered;
   await waitForGate(deps, gathered);
   if (turn.settings.mode !== 'verbatim')
     await afford(deps, { tenant: turn.tenant, account: { lane: turn.lane }, terms: gathered });
   const guarded = await guardedOf(deps, { gathered, watch }, cancel);
-  return watch.time('plan', () => plan(deps, guarded, { round, timings: watch.timings() }));
+  const plan = await watch.time('plan', () => draft(deps, guarded, { round, timings: watch.timings() }));
+  return { ...guarded, plan, isStored: false };
 }
 
 /** All of the thinking: what would be done, and why. */
@@ -201,13 +205,10 @@ function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn):
 /** Whether both answer the same question. */
 const isSame = (a: StoredAnswer, b: StoredAnswer): boolean => a.step === b.step && a.inputHash === b.inputHash;
 
-/** Stores the whole outcome of thinking, before anything is changed by it. */
-async function plan(deps: EngineDeps, guarded: Guarded, attempt: Attempt): Promise<Planned> {
-  const { turn } = guarded;
-  const made = await draft(deps, guarded, attempt);
-  const stored = await deps.ledger.thoughts.storePlan(turn, made);
-  if (stored.kind === 'fenced') throw new FencedError(turn.consolidationId);
-  return { ...guarded, plan: made };
+/** What was decided and came too late stays on record, and the next round is counted from it. */
+async function keepOvertaken({ ledger }: EngineDeps, { turn, plan, isStored }: Planned): Promise<void> {
+  const stored = isStored ? null : await ledger.thoughts.storePlan(turn, plan);
+  if (stored?.kind === 'fenced') throw new FencedError(turn.consolidationId);
 }
 
 /** The plan as such, from what was thought and what the ledger has of the answers. */
@@ -239,10 +240,10 @@ type AppliedTurn =
   /** Explicit writes came between: the plan no longer fits, and nothing was changed. */
   | { readonly kind: 'overtaken' };
 
-/** Carries a plan out, in one transaction of the ledger. */
+/** Carries a plan out and stores it, in one transaction of the ledger. */
 async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   const { ledger, tools, settings } = deps;
-  const { turn, plan, rules } = planned;
+  const { turn, plan, rules, isStored } = planned;
   const now = tools.now();
   // Recorded now, not when it was thought of: only from here on anybody can see it.
   const events = plan.events.map((event) => ({ ...event, recordedAt: now }));
@@ -262,6 +263,7 @@ async function apply(deps: EngineDeps, planned: Planned): Promise<AppliedTurn> {
   const measured = await measuredOf(deps, planned);
   await tools.breathe();
   const applied = await ledger.memories.apply(turn, {
+    plan: isStored ? null : plan,
     changes: changes.filter((change) => change !== null),
     tombstones: events.flatMap((event) => tombstoneOf(tools, event)),
     reviews: plan.held,
@@ -379,4 +381,6 @@ export interface Guarded extends Decided {
 
 interface Planned extends GatheredTurn {
   readonly plan: Plan;
+  /** It was overtaken before; the ledger has it. */
+  readonly isStored: boolean;
 }

@@ -128,7 +128,7 @@ describe('an explicit write of other texts, again and again', () => {
 
 const writer = (bench: EngineBench) => memoryWriter(bench.deps);
 
-/** A bench with one memory, and a way to do something right after the n-th plan from now on was stored. */
+/** A bench with one memory, and a way to do something right before the n-th plan from now on is carried out. */
 async function oneMemory(text: string, settings: BenchOptions['settings'] = {}) {
   const decide = keyedDecide((shown) => shown.split(':')[0] ?? shown);
   const chat = fakeChat({ extract_facts: echoExtract, decide_operations: decide });
@@ -136,16 +136,15 @@ async function oneMemory(text: string, settings: BenchOptions['settings'] = {}) 
   await bench.post([text]);
   await bench.run();
   const doings = new Map<number, (memory: Memory) => Promise<unknown>>();
-  const { thoughts } = bench.deps.ledger;
-  const { storePlan } = thoughts;
+  const { memories } = bench.deps.ledger;
+  const { apply } = memories;
   let plans = 0;
-  Object.assign(thoughts, {
-    storePlan: async (...given: Parameters<typeof storePlan>) => {
-      const stored = await storePlan(...given);
-      plans += 1;
+  Object.assign(memories, {
+    apply: async (...given: Parameters<typeof apply>) => {
+      if (given[1].plan !== null) plans += 1;
       const [memory] = await bench.memories();
       if (memory !== undefined) await doings.get(plans)?.(memory);
-      return stored;
+      return apply(...given);
     },
   });
   return { bench, chat, onPlan: (nth: number, doing: (memory: Memory) => Promise<unknown>) => doings.set(nth, doing) };

@@ -106,7 +106,7 @@ describe('G10: a consolidation that breaks off is resumed, and pays for nothing 
       boundaries.push(met);
     }
     expect(boundaries).toEqual(
-      expect.arrayContaining(['lanes.claim', 'chat.ask', 'thoughts.storeAnswer', 'index.search', 'thoughts.storePlan']),
+      expect.arrayContaining(['lanes.claim', 'chat.ask', 'thoughts.storeAnswer', 'index.search']),
     );
     expect(boundaries).toEqual(expect.arrayContaining(['memories.apply', 'index.upsert', 'outbox.clear']));
   });

@@ -71,12 +71,12 @@ test('an answer of a fallback is kept under the question: the first is not asked
         isAway ? { ...(await spare.ask(...call)), asked: spare.name, model: spare.name } : first.ask(...call),
     },
   });
-  const { thoughts } = engine.deps.ledger;
-  const { storePlan } = thoughts;
-  thoughts.storePlan = async (...plan) => {
-    thoughts.storePlan = storePlan;
+  const { memories } = engine.deps.ledger;
+  const { apply } = memories;
+  memories.apply = async (turn) => {
+    memories.apply = apply;
     isAway = false;
-    throw new Error(`the worker of ${plan[0].lane} dies before its plan is stored`);
+    throw new Error(`the worker of ${turn.lane} dies before its plan is stored`);
   };
   const id = await engine.post(['lives: in Oslo']);
   await engine.run();

@@ -154,11 +154,11 @@ describe('undoing a consolidation', () => {
     let undone: UndoResult | null = null;
     const inBetween = {
       ...ledger,
-      thoughts: {
-        ...ledger.thoughts,
-        storePlan: async (...[turn, plan]: Parameters<typeof ledger.thoughts.storePlan>) => {
+      memories: {
+        ...ledger.memories,
+        apply: async (...applied: Parameters<typeof ledger.memories.apply>) => {
           undone ??= await b.undoer.undo(TENANT, first, ONCE);
-          return ledger.thoughts.storePlan(turn, plan);
+          return ledger.memories.apply(...applied);
         },
       },
     };

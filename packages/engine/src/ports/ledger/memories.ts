@@ -1,7 +1,7 @@
 import type { FiguresOfModel } from '../../figures/figures.ts';
 import type { Statement } from '../../graph/words.ts';
 import type { SaidKind } from '../../memories/evolve.ts';
-import type { HeldOperation, SeenAttack } from '../../plan.ts';
+import type { HeldOperation, Plan, SeenAttack } from '../../plan.ts';
 import type { Filter } from '../../search/filter/filter.ts';
 import type {
   LaneId,
@@ -37,6 +37,8 @@ export interface Tombstone {
 }
 
 export interface Application {
+  /** Stored with what it changes. null: it was stored before. */
+  readonly plan: Plan | null;
   readonly changes: readonly MemoryChange[];
   readonly tombstones: readonly Tombstone[];
   /** Operations that wait for a person: stored as pending reviews. */

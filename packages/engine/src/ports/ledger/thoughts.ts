@@ -128,6 +128,7 @@ export interface ThoughtStore {
    */
   storeAnswer(turn: Turn, answer: StoredAnswer, call?: SettledCall | null): Promise<Stored>;
   answers(consolidationId: string): Promise<readonly StoredAnswer[]>;
+  /** A plan that is not carried out: `MemoryStore.apply` stores the one that is. */
   storePlan(turn: Turn, plan: Plan): Promise<Stored>;
   /** The newest round, or null. */
   plan(consolidationId: string): Promise<Plan | null>;

@@ -72,6 +72,7 @@ export async function recorded(sql: Sql, users: number): Promise<readonly Record
     );
     const applied = await memoryStore(record.access('apply'), () => turn.lane).apply(turn, {
       ...{
+        plan: null,
         changes,
         tombstones: [],
         reviews: [],

@@ -103,7 +103,8 @@ export const CallerView = z
   .meta({ id: 'Caller' });
 export type CallerView = z.infer<typeof CallerView>;
 
-const LEAVE_MAX_MS = 10 * 60_000;
+/** For how long at most the work of an owner that is to leave is kept back at a time. */
+export const LEAVE_MAX_MS = 10 * 60_000;
 
 export const PostLeaving = z
   .strictObject({

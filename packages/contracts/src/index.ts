@@ -75,6 +75,7 @@ export {
   CellView,
   DepartureView,
   GetTenantCopyQuery,
+  LEAVE_MAX_MS,
   LeavingView,
   ListCellOwnersQuery,
   ListSharesQuery,

@@ -178,6 +178,22 @@ export function describeDepartures(bench: () => Bench): void {
       expect(await leave(0)).toHaveLength(1);
     });
 
+    it('keeps nothing back for a clock that was a day ahead', async () => {
+      const b = bench();
+      const { ledger, tools } = b;
+      const { nudge } = await store(b, { flush: true });
+      const ahead = tools.now() + 86_400_000;
+      const leave = () => ledger.departures.leave(TENANT, ANN, { until: ahead + 60_000, now: ahead });
+      await leave();
+      const { turn } = expectKind(await claim(b, expectThere(nudge)), 'claimed');
+      await apply(b, turn, { graph: true });
+      await leave();
+      const held = { now: tools.now(), holdMs: 1_000 };
+      expect((await ledger.graph.claim(turn.lane, held)).kind).toBe('claimed');
+      const night = { id: tools.id('con', bitsOf(tools)), ...held };
+      expect((await ledger.nights.claim(turn.lane, night)).kind).toBe('claimed');
+    });
+
     it('is one however often it is asked for, and has one destination', async () => {
       const b = bench();
       await store(b);

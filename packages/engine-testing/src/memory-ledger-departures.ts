@@ -1,5 +1,5 @@
 import type { Departed, Departure, DepartureStore, Millis, NewDeparture, Owner, TenantId } from '@slowwave/engine';
-import { canonical, isStill, liveVersion, ownerKeyOf, spaceIn, stampWith } from '@slowwave/engine/storing';
+import { canonical, GIVEN_UP_MS, isStill, liveVersion, ownerKeyOf, spaceIn, stampWith } from '@slowwave/engine/storing';
 import { cutOff } from './memory-ledger-erasures.ts';
 import type { BatchRow, LaneRow, State } from './memory-ledger-state.ts';
 import { forgetTopics } from './memory-ledger-topics.ts';
@@ -67,7 +67,7 @@ export function memoryDepartures(state: State): DepartureStore {
     giveUp: async (now) => {
       state.givenUpAt ??= now;
       state.closedSlots = { ...state.closedSlots, closed: [{ first: 0, last: 0xff_ff }] };
-      for (const lane of state.lanes.values()) lane.leavingUntil = now + 10 * 365 * 86_400_000;
+      for (const lane of state.lanes.values()) lane.leavingUntil = now + GIVEN_UP_MS;
     },
     givenUpAt: async () => state.givenUpAt,
   };

@@ -10,6 +10,7 @@ import {
   spaceIn,
   type TenantId,
 } from '@slowwave/engine';
+import { keptBackUntil } from '@slowwave/engine/storing';
 import type { GraphTurnRow, StudyRow } from './memory-ledger-graph-rows.ts';
 import { writeGraph } from './memory-ledger-graph-writes.ts';
 import { change, rowOf, type State } from './memory-ledger-state.ts';
@@ -108,7 +109,8 @@ function claim(state: State, laneId: LaneId, { now, holdMs }: { now: Millis; hol
   const lane = state.lanes.get(laneId);
   const [first] = waitingOf(state, laneId);
   if (lane === undefined || first === undefined) return { kind: 'none' };
-  if (lane.leavingUntil > now) return { kind: 'later', at: lane.leavingUntil };
+  const keptBack = keptBackUntil(lane.leavingUntil, now);
+  if (keptBack > now) return { kind: 'later', at: keptBack };
   const { held, heldUntil, epoch } = turnOf(state, laneId);
   if (held !== null && heldUntil > now) return { kind: 'later', at: heldUntil };
   if (first.notBefore > now) return { kind: 'later', at: first.notBefore };

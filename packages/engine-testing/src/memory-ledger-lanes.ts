@@ -19,6 +19,7 @@ import {
   CLOCK_NOTED_MS,
   dayOf,
   isInShare,
+  keptBackUntil,
   largerWindow,
   pausedAtOf,
   rungOn,
@@ -117,7 +118,7 @@ function claim(state: State, job: TurnName, how: ClaimHow): Claim {
   const lane = state.lanes.get(job.lane);
   if (lane === undefined || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
-  const dueAt = Math.max(dueOf(lane), lane.leavingUntil);
+  const dueAt = Math.max(dueOf(lane), keptBackUntil(lane.leavingUntil, how.now));
   if (dueAt > how.now) return { kind: 'not_due', dueAt };
   const isResumed = lane.consolidationId !== null;
   const id = lane.consolidationId ?? pin(state, lane, how);

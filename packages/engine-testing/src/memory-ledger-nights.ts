@@ -12,7 +12,7 @@ import type {
   Scope,
   TenantId,
 } from '@slowwave/engine';
-import { nightNotice } from '@slowwave/engine/storing';
+import { keptBackUntil, nightNotice } from '@slowwave/engine/storing';
 import { storeAnswerOf } from './memory-ledger-graph-studies.ts';
 import { carryOutNight, conflictsOf } from './memory-ledger-memories.ts';
 import { pageOf } from './memory-ledger-page.ts';
@@ -120,7 +120,8 @@ function claim(state: State, id: LaneId, how: { id: string; now: Millis; holdMs:
   const open = openIn(state, id);
   if (lane === undefined || lane.erasure !== null || lane.state !== 'idle') return { kind: 'none' };
   if (open?.state === 'waiting') return { kind: 'none' };
-  if (lane.leavingUntil > now) return { kind: 'later', at: lane.leavingUntil };
+  const keptBack = keptBackUntil(lane.leavingUntil, now);
+  if (keptBack > now) return { kind: 'later', at: keptBack };
   const sleep = sleepOf(state, id);
   if (sleep.held !== null && sleep.heldUntil > now) return { kind: 'later', at: sleep.heldUntil };
   if (sleep.notBefore > now) return { kind: 'later', at: sleep.notBefore };

@@ -77,6 +77,7 @@ export { CLOCK_AHEAD_MS, CLOCK_NOTED_MS, FAILURES_KEPT, replayPriority } from '.
 export { InvalidCursorError } from './ports/ledger/ledger.ts';
 export { TOPIC_OWNERS } from './ports/ledger/nights.ts';
 export { LEFT_MAX } from './ports/ledger/outbox.ts';
+export { GIVEN_UP_MS, keptBackUntil } from './ports/ledger/owners-away.ts';
 export { type ReservedTokens, withReservation } from './ports/ledger/replays.ts';
 export { TASK_VERSIONS_KEPT } from './ports/ledger/task-states.ts';
 export { FIRST_FAILED_STATUS, idOfPost, isPost, POST, REFUSED_STATUSES } from './ports/ledger/tenants.ts';

@@ -1,5 +1,5 @@
 import type { Appended, ClosedSlots, Departure, Destination, LaneId, Millis, Owner, TenantId } from '@slowwave/engine';
-import { ownerBitsOfLane, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
+import { GIVEN_UP_MS, ownerBitsOfLane, ownerKeyOf, spaceIn } from '@slowwave/engine/storing';
 import { sha256 } from './rows/columns.ts';
 import { all, allAs, first, type Given, insert, run, type Script } from './script.ts';
 
@@ -75,9 +75,6 @@ export function* closeSlots({ epoch, closed }: ClosedSlots): Script<ClosedSlots 
 const NOTE_EPOCH = `
   INSERT INTO meta (key, value) VALUES ('slots_epoch', @epoch) ON CONFLICT (key) DO UPDATE SET value = excluded.value`;
 
-/** Ten years: for good, and a time that every queue can count with. */
-const FOR_GOOD_MS = 10 * 365 * 86_400_000;
-
 /** The cell takes no new owners, and no turn, study or night begins of those that it has. */
 export function* giveUp(now: Millis): Script<void> {
   yield* all('LOCK TABLE lanes IN SHARE MODE');
@@ -86,7 +83,7 @@ export function* giveUp(now: Millis): Script<void> {
   });
   yield* run('DELETE FROM closed_slots');
   yield* insert('closed_slots', [{ first_slot: 0, last_slot: LAST_SLOT }]);
-  yield* run("UPDATE lanes SET leaving_until = @until WHERE id > ''", { until: now + FOR_GOOD_MS });
+  yield* run("UPDATE lanes SET leaving_until = @until WHERE id > ''", { until: now + GIVEN_UP_MS });
 }
 
 export function* givenUpAt(): Script<Millis | null> {

@@ -12,7 +12,7 @@ import type {
   TurnName,
   WindowPolicy,
 } from '@slowwave/engine';
-import { dayOf, FAILURES_KEPT, isInShare, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
+import { dayOf, FAILURES_KEPT, isInShare, keptBackUntil, LARGER_BATCHES, largerWindow } from '@slowwave/engine/storing';
 import { messageColumnsOf, notifyOfBatches } from './batches.ts';
 import { foldThoughts } from './kept-thoughts.ts';
 import {
@@ -48,7 +48,7 @@ export function* claim(job: TurnName, how: Parameters<LaneStore['claim']>[1]): S
   const window = largerWindow(how.window, rung ?? 0);
   if (lane === null || lane.erasure !== null || lane.held !== null || lane.state === 'idle') return { kind: 'stale' };
   if (lane.generation !== job.generation) return { kind: 'stale' };
-  const dueAt = Math.max(lane.due_at ?? 0, lane.leaving_until);
+  const dueAt = Math.max(lane.due_at ?? 0, keptBackUntil(lane.leaving_until, now));
   if (dueAt > now) return { kind: 'not_due', dueAt };
   if (lane.consolidation_id !== null) return yield* resume(lane, lane.consolidation_id, recentCount);
   const pinned = windowOf(waiting.slice(0, windowLimit(lane, window)), window, lane.kept_windows);

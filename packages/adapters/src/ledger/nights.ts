@@ -13,7 +13,7 @@ import type {
   Scope,
   TenantId,
 } from '@slowwave/engine';
-import { nightNotice } from '@slowwave/engine/storing';
+import { keptBackUntil, nightNotice } from '@slowwave/engine/storing';
 import { packed } from '../packed.ts';
 import { conflicts, openScopes, writeChanges } from './changes.ts';
 import { holding } from './held.ts';
@@ -58,7 +58,8 @@ export const nightStore = storeOf<NightStore>('nights', {
       first<OpenRow>(SELECT_OPEN, { id }),
     );
     if (open?.state === 'waiting') return { kind: 'none' };
-    if (lane.leaving_until > now) return { kind: 'later', at: lane.leaving_until };
+    const keptBack = keptBackUntil(lane.leaving_until, now);
+    if (keptBack > now) return { kind: 'later', at: keptBack };
     if (sleep !== null && sleep.held !== null && sleep.held_until > now) return { kind: 'later', at: sleep.held_until };
     if (sleep !== null && sleep.not_before > now) return { kind: 'later', at: sleep.not_before };
     const consolidationId = open?.consolidation_id ?? fresh;

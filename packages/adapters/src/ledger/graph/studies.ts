@@ -11,7 +11,15 @@ import type {
   Undo,
   Undoing,
 } from '@slowwave/engine';
-import { endsOf, normaliseText, ofNoSpace, requireKnownEnds, takenBackBy, withOneSelf } from '@slowwave/engine/storing';
+import {
+  endsOf,
+  keptBackUntil,
+  normaliseText,
+  ofNoSpace,
+  requireKnownEnds,
+  takenBackBy,
+  withOneSelf,
+} from '@slowwave/engine/storing';
 import { standAgain } from '../forgetting.ts';
 import { holding } from '../held.ts';
 import { foldThoughts } from '../kept-thoughts.ts';
@@ -59,7 +67,8 @@ export const studyStore = storeOf<StudyStore>('graph', {
     const row = yield* lockLane(lane);
     const next = yield* first<NextRow>(SELECT_NEXT, { lane });
     if (row === null || next === null) return { kind: 'none' };
-    if (row.leaving_until > now) return { kind: 'later', at: row.leaving_until };
+    const keptBack = keptBackUntil(row.leaving_until, now);
+    if (keptBack > now) return { kind: 'later', at: keptBack };
     const turn = yield* first<TurnRow>('SELECT * FROM graph_turns WHERE lane = @lane', { lane });
     if (turn !== null && turn.held !== null && turn.held_until > now) return { kind: 'later', at: turn.held_until };
     if (next.not_before > now) return { kind: 'later', at: next.not_before };

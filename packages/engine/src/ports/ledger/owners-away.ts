@@ -1,3 +1,5 @@
+import { LEAVE_MAX_MS } from '@slowwave/contracts';
+import { DAY_MS } from '../../text/dates.ts';
 import type { LaneId, Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
 
 /** The cell to which an owner went, with everything. */
@@ -49,6 +51,16 @@ export type Departed =
   | ({ readonly kind: 'elsewhere' } & Departure)
   /** There is no such owner. */
   | { readonly kind: 'gone' };
+
+/** Ten years: for good, and a time that every queue can count with. */
+export const GIVEN_UP_MS = 10 * 365 * DAY_MS;
+
+/**
+ * Until when no work of an owner begins: a lease of minutes, or the years of a cell that was given up. What lies between was written by a
+ * clock that was ahead, and keeps nothing back.
+ */
+export const keptBackUntil = (until: Millis, now: Millis): Millis =>
+  until - now > LEAVE_MAX_MS && until - now < GIVEN_UP_MS / 10 ? 0 : until;
 
 /** Owners that leave this ledger for another place, and where they are. */
 export interface DepartureStore {

@@ -66,7 +66,7 @@ export async function afford(purse: Purse, { tenant, account, terms, isExtra }: 
 }
 
 const OTHERS_TOO = 'the budget is used up, here and in other cells';
-const MORE_IS_ASKED_FOR = 'this cell has used its share of the budget and is asking for more';
+const MORE_IS_ASKED_FOR = 'this cell is asking for a larger share of the budget';
 
 interface Paying {
   readonly tenant: TenantId;
@@ -141,14 +141,22 @@ function shareNow(
   const part = partAt(held, now);
   const isToday = held.day === dayOf(now);
   const isSame = isToday && held.limits === limits;
+  // A share is a part of the limits that it was told under: of lower ones, others may have used more than their parts.
+  const isVoid = isToday && isLower(limits, held.limits);
   const isLast = isSame && held.isLast;
   const wantsAt = isSame ? held.wantsAt : isToday ? 0 : part / 2;
   const isShort = !isLast && used !== null && used >= Math.min(wantsAt, part);
   return {
     ...{ epoch: held.epoch, part, until: held.until, elsewhere: isSame ? held.elsewhere : 0 },
-    ...{ isUsedUp: used !== null && used >= part, isLast },
+    ...{ isUsedUp: used !== null && (isVoid || used >= part), isLast },
     wants: held.wants || (isShort && 'now'),
   };
+}
+
+/** Whether any of the limits of a day is lower than it was. null: there was none, and any is lower. */
+function isLower(limits: string, before: string): boolean {
+  const [now, then] = [limits, before].map((text) => JSON.parse(text) as readonly (number | null)[]);
+  return (now ?? []).some((limit, i) => limit !== null && limit < (then?.[i] ?? Number.POSITIVE_INFINITY));
 }
 
 const limitsOn = (

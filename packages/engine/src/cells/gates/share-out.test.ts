@@ -92,6 +92,12 @@ async function world(limits: Partial<Budgets> = LIMITS.tokens): Promise<World> {
   return { tools, directory, cells, shares, fates, late };
 }
 
+/** The tenant has chosen another one, and all cells know. */
+async function budget({ cells }: World, tokensPerDay: number): Promise<void> {
+  for (const { ledger } of Object.values(cells))
+    await ledger.settings.put(TENANT, { ...DEFAULT_SETTINGS, budgets: { ...DEFAULT_SETTINGS.budgets, tokensPerDay } });
+}
+
 /** A model is asked, if the cell may. */
 async function call({ cells }: Pick<World, 'cells'>, name: Name): Promise<boolean> {
   const cell = cells[name];
@@ -301,6 +307,21 @@ it('a cell keeps what it has used, and hears nothing that is older than what it 
   expect(await say(3, 0.875, day - 1)).toMatchObject({ epoch: 2, part: 0.25 });
   tools.advance(DAY_MS);
   expect(await say(3, 0, day)).toMatchObject({ epoch: 2, part: 0.25, used: 0, day: day + 1 });
+});
+
+it('of a budget that is lowered nobody uses a part before it is known what others have used', async () => {
+  const here = await world();
+  await look(here);
+  await spend(here, 'b', 1);
+  expect(await spend(here, 'a', ALL_OF_IT / 4)).toBe(ALL_OF_IT / 4);
+  expect(await call(here, 'b')).toBe(true);
+  await budget(here, BUDGET / 4);
+  expect(await call(here, 'b')).toBe(false);
+  await look(here);
+  expect(await call(here, 'b')).toBe(false);
+  await budget(here, BUDGET);
+  expect(await spend(here, 'b', ALL_OF_IT)).toBeGreaterThan(0.6 * ALL_OF_IT);
+  await expectOnce(here);
 });
 
 it('nothing is taken from a cell of which another day is known', async () => {

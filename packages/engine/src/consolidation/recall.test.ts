@@ -1,5 +1,6 @@
-import { echoExtract, engineBench, fakeChat, keyedDecide, NEVER } from '@slowwave/engine-testing';
+import { echoExtract, engineBench, fakeChat, fakeEmbedder, keyedDecide, NEVER } from '@slowwave/engine-testing';
 import { expect, test } from 'vitest';
+import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
 import type { Embedder } from '../ports/models.ts';
 import type { IndexQuery, SearchIndex } from '../ports/search-index.ts';
@@ -148,4 +149,67 @@ test('a memory with the rare words of a fact is shown, though many are nearer by
   await bench.run();
   const decided = chat.calls.slice(before).find(({ name }) => name === 'decide_operations');
   expect(decided?.user).toContain(sure);
+});
+
+/** A turn of a new batch whose index is asked; the vectors of its facts are kept when the test says so. */
+async function keepingLate() {
+  const embedder = fakeEmbedder(512);
+  const embedded: string[] = [];
+  const embed: Embedder['embed'] = (texts, cancel) => {
+    embedded.push(...texts);
+    return embedder.embed(texts, cancel);
+  };
+  const bench = await engineBench({ chat: fakeChat(keyed), embedder: { ...embedder, embed } });
+  const { ledger, index } = bench.deps;
+  const { storeVectors, storePlan } = ledger.thoughts;
+  const keeping = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const done = async <T>(what: string, work: Promise<T>): Promise<T> => {
+    const result = await work;
+    order.push(what);
+    return result;
+  };
+  const late: typeof storeVectors = (...of) =>
+    done(
+      'kept',
+      keeping.promise.then(() => storeVectors(...of)),
+    );
+  const handle = takeTurn({
+    ...bench.deps,
+    ledger: {
+      ...ledger,
+      thoughts: { ...ledger.thoughts, storeVectors: late, storePlan: (...of) => done('planned', storePlan(...of)) },
+    },
+    index: { ...index, search: (queries) => done('index asked', index.search(queries)) },
+  });
+  const id = await bench.post(['lives: in Oslo']);
+  const [nudge] = await ledger.lanes.withWork(null, 1);
+  if (nudge === undefined) throw new Error('expected that the lane is due');
+  const turn = handle(nudge, NEVER);
+  await expect.poll(() => order).toEqual(['index asked']);
+  return {
+    ...{ bench, turn, keeping, order },
+    batch: () => ledger.batches.get(DEFAULT_TENANT, id),
+    timesEmbedded: () => embedded.filter((text) => text === 'lives: in Oslo').length,
+  };
+}
+
+test('the index is asked while vectors are being kept, and what is done is planned once they are', async () => {
+  const { bench, turn, keeping, order, batch, timesEmbedded } = await keepingLate();
+  keeping.resolve();
+  await turn;
+  expect(order).toEqual(['index asked', 'kept', 'planned']);
+  expect(await batch()).toMatchObject({ state: 'consolidated' });
+  expect(await bench.live()).toEqual(['lives: in Oslo']);
+  expect(timesEmbedded()).toBe(1);
+});
+
+test('a batch whose vectors could not be kept is tried again', async () => {
+  const { bench, turn, keeping, order, batch } = await keepingLate();
+  keeping.reject(new EngineError('the ledger is away', { code: 'ledger_unavailable', retryable: true }));
+  await turn.catch(() => {});
+  expect(order).toEqual(['index asked']);
+  await bench.run();
+  expect(await batch()).toMatchObject({ state: 'consolidated' });
+  expect(await bench.live()).toEqual(['lives: in Oslo']);
 });

@@ -161,7 +161,8 @@ async function keepingLate() {
   };
   const bench = await engineBench({ chat: fakeChat(keyed), embedder: { ...embedder, embed } });
   const { ledger, index } = bench.deps;
-  const { storeVectors, storePlan } = ledger.thoughts;
+  const { storeVectors } = ledger.thoughts;
+  const { apply } = ledger.memories;
   const keeping = Promise.withResolvers<void>();
   const order: string[] = [];
   const done = async <T>(what: string, work: Promise<T>): Promise<T> => {
@@ -178,7 +179,8 @@ async function keepingLate() {
     ...bench.deps,
     ledger: {
       ...ledger,
-      thoughts: { ...ledger.thoughts, storeVectors: late, storePlan: (...of) => done('planned', storePlan(...of)) },
+      thoughts: { ...ledger.thoughts, storeVectors: late },
+      memories: { ...ledger.memories, apply: (...of) => done('applied', apply(...of)) },
     },
     index: { ...index, search: (queries) => done('index asked', index.search(queries)) },
   });
@@ -194,11 +196,11 @@ async function keepingLate() {
   };
 }
 
-test('the index is asked while vectors are being kept, and what is done is planned once they are', async () => {
+test('the index is asked while vectors are being kept, and nothing is applied before they are', async () => {
   const { bench, turn, keeping, order, batch, timesEmbedded } = await keepingLate();
   keeping.resolve();
   await turn;
-  expect(order).toEqual(['index asked', 'kept', 'planned']);
+  expect(order).toEqual(['index asked', 'kept', 'applied']);
   expect(await batch()).toMatchObject({ state: 'consolidated' });
   expect(await bench.live()).toEqual(['lives: in Oslo']);
   expect(timesEmbedded()).toBe(1);

@@ -110,5 +110,5 @@ const ROUTES = [
 
 test('the description lists every route, with references that resolve and the form of failures', async () => {
   const { app } = await consoleBench();
-  expect(await descriptionOf(app)).toEqual({ routes: [...ROUTES].sort(), missing: [] });
+  expect(await descriptionOf(app), 'a route belongs in ROUTES').toEqual({ routes: [...ROUTES].sort(), missing: [] });
 });

@@ -81,7 +81,7 @@ describe('the description of the API', { timeout: WITHIN_MS }, () => {
         const needed = (await NEEDS[named.id]?.(there)) ?? {};
         const answer = await tried(named, example, needed);
         const what = `${named.id} ${JSON.stringify(example)}`;
-        expect(answer.status, `${what}: ${answer.text}`).toBeLessThan(300);
+        expect(answer.status, `${what}: ${answer.text}; say in openapi/needs.ts what it needs`).toBeLessThan(300);
         expect(check(named.operation, answer), what).toBeNull();
         await needed.after?.(JSON.parse(answer.text));
       }

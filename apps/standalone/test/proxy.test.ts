@@ -16,7 +16,8 @@ test.each(['ingest', 'search', 'console'] as const)(
     const programOf = await readRules();
     const requests = (await routesOf(program)).map((route) => route.replaceAll(/\{\w+\}/g, 'an-id'));
     expect(requests).not.toEqual([]);
-    expect(requests.filter((request) => programOf(request) !== program)).toEqual([]);
+    const strays = requests.filter((request) => programOf(request) !== program);
+    expect(strays, 'add patterns to infra/docker/nginx.conf and infra/k8s/base/proxy.conf').toEqual([]);
   },
 );
 
@@ -24,7 +25,7 @@ test('the router of cells has each route in exactly one class', async () => {
   const routes = await Promise.all((['ingest', 'search', 'console'] as const).map(routesOf));
   const isOfOneCell = (route: string): boolean => `${route}/`.includes(` ${OF_CELLS}/`);
   const ofOwners = routes.flat().filter((route) => !isOfOneCell(route));
-  expect(Object.keys(CLASSES).sort()).toEqual(ofOwners.sort());
+  expect(Object.keys(CLASSES).sort(), 'a route belongs in apps/router/src/classes.ts').toEqual(ofOwners.sort());
 });
 
 /** The routes of the product that a process describes. */

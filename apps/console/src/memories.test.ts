@@ -28,6 +28,13 @@ test('a memory is written as it is, and its address told', async () => {
   });
 });
 
+test('a memory of an owner who is in another cell by the time it is written goes there', async () => {
+  const { send, engine } = await consoleBench();
+  await engine.deps.ledger.departures.closeSlots({ epoch: 7, closed: [{ first: 0, last: 0xff_ff }] });
+  const moved = { status: 421, code: 'moved', cell: null, epoch: 7 };
+  expect((await send('POST', '/v1/memories', berlin)).json()).toMatchObject(moved);
+});
+
 test('personal data is masked or refused where the tenant wants that', async () => {
   const { send } = await consoleBench();
   const { id } = (await send('POST', '/v1/memories', berlin)).json();

@@ -138,14 +138,10 @@ function ofEngine(code: string, cause: unknown): ProblemError {
 /** The model could not be called now, or not with this much text. */
 const NOT_ASKED = ['context_too_long', 'rate_limited', 'circuit_open'];
 
-/** An owner is in another cell, or asleep. */
+/** An owner has left for another cell since the request came. */
 function ofAway(cause: unknown): ProblemError {
-  const { away } = cause as {
-    readonly away: { readonly kind: string; readonly cell?: string | null; readonly epoch?: number };
-  };
-  if (away.kind === 'cell') return moved(messageOf(cause), { cell: away.cell ?? null, epoch: away.epoch ?? 0 });
-  const detail = `${messageOf(cause)}, and is being woken; nothing was changed, retry`;
-  return problem('unavailable', detail, { cause, headers: { 'retry-after': RETRY_AFTER_S } });
+  const { away } = cause as { readonly away: Parameters<typeof moved>[1] };
+  return moved(messageOf(cause), away);
 }
 
 /** The owner is in another cell; null: only the directory knows in which. */

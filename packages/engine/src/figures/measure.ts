@@ -111,8 +111,9 @@ interface Said {
   readonly fact: Fact;
   readonly claims: Claims;
   readonly sources: readonly Read[];
-  /** The sentences it comes from. */
+  /** The sentences it comes from, and what they claim. */
   readonly sentence: string;
+  readonly told: Claims;
   /** Its messages, and those right before them. */
   readonly around: Words;
 }
@@ -128,7 +129,8 @@ function ofFacts({ facts, operations }: Plan, read: readonly Read[]): Figures {
       fact.quote,
       sources.map(({ text }) => text),
     );
-    return { fact, claims: claimsOf(fact.text), sources, sentence, around: wordsOf(around.join('\n')) };
+    const [claims, told] = [claimsOf(fact.text), claimsOf(sentence)];
+    return { fact, claims, sources, sentence, told, around: wordsOf(around.join('\n')) };
   });
   return {
     quotes_stand: share(said.map(isQuoted)),
@@ -140,7 +142,10 @@ function ofFacts({ facts, operations }: Plan, read: readonly Read[]): Figures {
     dates_kept: share(said.flatMap(keepsDate)),
     dates_said: share(said.flatMap(saysDate)),
     names_kept: namesKept(said, wordsOf),
-    names_apart: share([...said.flatMap(isAboutWhomever), ...operations.flatMap((one) => updatesTheSame(one, facts))]),
+    names_apart: share([
+      ...said.flatMap((one) => isAboutWhomever(one, wordsOf)),
+      ...operations.flatMap((one) => updatesTheSame(one, facts)),
+    ]),
     negations_kept: share(said.flatMap(({ fact, sentence }) => (negates(sentence) ? [negates(fact.text)] : []))),
   };
 }
@@ -150,7 +155,7 @@ const BEFORE = 2;
 const WORD = /[\p{L}\p{M}\p{N}]+/gu;
 
 const isQuoted = ({ fact: { quote }, sources }: Said): boolean =>
-  quote !== null && sources.some(({ text }) => standsIn(quote, wordsIn(text)));
+  quote !== null && sources.some(({ text }) => standsIn(quote, { plain: plainOf(text) }));
 
 function keepsLanguage({ fact, sources }: Said): readonly boolean[] {
   const said = languageOf(sources.map(({ text }) => text).join('\n'));
@@ -164,7 +169,7 @@ const hasDate = ({ quantities: { dates, weekdays } }: Claims): boolean => dates.
 const isDated = ({ fact: { validFrom, saidAt }, claims }: Said): boolean =>
   hasDate(claims) || (isDay(validFrom) && dayOf(validFrom) !== dayOf(saidAt.at));
 
-const keepsDate = (said: Said): readonly boolean[] => (hasDate(claimsOf(said.sentence)) ? [isDated(said)] : []);
+const keepsDate = (said: Said): readonly boolean[] => (hasDate(said.told) ? [isDated(said)] : []);
 
 function saysDate(said: Said): readonly boolean[] {
   if (!isDated(said)) return [];
@@ -186,19 +191,18 @@ function saysDate(said: Said): readonly boolean[] {
 const isFirst = (month: number, day: number): boolean => month === 1 && day === 1;
 
 function namesKept(said: readonly Said[], wordsOf: (text: string) => Words): Tally {
-  const all = said.flatMap(({ fact, sentence }) => {
+  const all = said.flatMap(({ fact, told }) => {
     const { hasNames } = heldAgainst(wordsOf(fact.text), []);
-    return [...new Set(claimsOf(sentence).names)].map((name) => hasNames({ ...claimsOf(''), names: [name] }));
+    return [...new Set(told.names)].map((name) => hasNames({ names: [name] }));
   });
   return share(all);
 }
 
 /** Whoever a fact is about is named in its sentence, unless nobody is: then it may say "she". */
-function isAboutWhomever({ fact, sentence }: Said): readonly boolean[] {
+function isAboutWhomever({ fact, sentence, told }: Said, wordsOf: (text: string) => Words): readonly boolean[] {
   const subject = subjectOf(fact.text);
   if (subject === null) return [];
-  const { names } = claimsOf(sentence);
-  return [names.length === 0 || heldAgainst(wordsIn(sentence), []).hasNames({ ...claimsOf(''), names: [subject] })];
+  return [told.names.length === 0 || heldAgainst(wordsOf(sentence), []).hasNames({ names: [subject] })];
 }
 
 /** What is updated is about the same person as the fact, or about the user as well. */
@@ -263,8 +267,8 @@ export function sentencesAround(quote: string | null, texts: readonly string[]):
   const wanted = quote === null ? '' : plainOf(quote).trim();
   if (wanted === '') return texts.join('\n');
   const around = sentences.filter((sentence) => {
-    const plain = plainOf(sentence).trim();
-    return plain !== '' && (standsIn(quote ?? '', wordsIn(sentence)) || wanted.includes(plain));
+    const plain = plainOf(sentence);
+    return plain.trim() !== '' && (standsIn(quote ?? '', { plain }) || wanted.includes(plain.trim()));
   });
   return around.length === 0 ? texts.join('\n') : around.join('\n');
 }

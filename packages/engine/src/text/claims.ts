@@ -326,7 +326,7 @@ export function heldAgainst({ words, quantities }: Pick<Words, 'words' | 'quanti
   const dates = datesFrom(quantities, moments);
   const hasName = namesAmong(words);
   return {
-    hasNames: ({ names }: Claims): boolean => names.every(hasName),
+    hasNames: ({ names }: Pick<Claims, 'names'>): boolean => names.every(hasName),
     hasNumbers: ({ quantities: { numbers } }: Claims): boolean =>
       numbers.every((number) => hasNumber(quantities.numbers, number)),
     hasDates: ({ quantities: claimed }: Claims): boolean =>

@@ -119,7 +119,13 @@ interface Things {
   /** The beginnings of words by their first letters. */
   readonly begins: ReadonlyMap<string, readonly { readonly begin: string; readonly thing: number }[]>;
   /** Of more than one word, or in a script without spaces. */
-  readonly phrases: readonly { readonly phrase: string; readonly thing: number; readonly isHan: boolean }[];
+  readonly phrases: readonly {
+    readonly phrase: string;
+    /** How it stands in a text. */
+    readonly sought: string;
+    readonly thing: number;
+    readonly isHan: boolean;
+  }[];
 }
 
 const BEGIN = 3;
@@ -145,7 +151,10 @@ function readThings(): Things {
     begins: Map.groupBy(begins, ({ begin }) => begin.slice(0, BEGIN)),
     phrases: entries
       .filter(({ entry }) => isPhrase(entry))
-      .map(({ entry, thing }) => ({ phrase: entry.replaceAll('_', ' '), thing, isHan: HAN.test(entry) })),
+      .map(({ entry, thing }) => {
+        const [phrase, isHan] = [entry.replaceAll('_', ' '), HAN.test(entry)];
+        return { phrase, sought: isHan ? phrase : ` ${phrase} `, thing, isHan };
+      }),
   };
 }
 
@@ -166,8 +175,10 @@ function findThings(word: string): readonly number[] {
 }
 
 /** What the phrases in a text are about; `plain`: in one spelling, with a space around each word. */
-export const phrasesIn = (plain: string): readonly { readonly phrase: string; readonly thing: number }[] =>
-  listed().phrases.filter(({ phrase, isHan }) => plain.includes(isHan ? phrase : ` ${phrase} `));
+export function phrasesIn(plain: string): readonly { readonly phrase: string; readonly thing: number }[] {
+  const hasHan = HAN.test(plain);
+  return listed().phrases.filter(({ sought, isHan }) => (hasHan || !isHan) && plain.includes(sought));
+}
 
 /**
  * Names that are said in one way and written in another: what is said by the first says the second, and the other way round.

@@ -38,6 +38,14 @@ test.each([
   ]);
 });
 
+test.each(['{"n":1e400}', '{"a":[{"b":-1e400}]}'])(
+  'a number that is too large for JSON is no metadata: %s',
+  (metadata) => {
+    expect(told(JSON.parse(metadata))).toBe('expected numbers below 1.8e308, got a larger one');
+    expect(told(JSON.parse(metadata.replace('400', '300')))).toBeUndefined();
+  },
+);
+
 test.each([[null], ['text'], [[1]], [undefined]])('%j is no metadata', (given) => {
   expect(told(given)).toContain('expected record');
 });

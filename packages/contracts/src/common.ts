@@ -73,8 +73,8 @@ const METADATA_KEY_MAX = 128;
 export const MetadataView = z.record(z.string(), z.json());
 
 /**
- * Any JSON. A body was parsed from JSON, so all of it is JSON: checking each value again takes ten times as long as
- * parsing.
+ * Any JSON. A body was parsed from JSON, so all of it is JSON, but for numbers that are too large: checking each value again takes ten
+ * times as long as parsing.
  */
 const AnyJson = z.unknown().describe('Any JSON value') as unknown as z.ZodType<z.core.util.JSONType>;
 
@@ -127,8 +127,15 @@ function tooLong(value: unknown, most: number): string | null {
   // Very many fields are too long whatever they contain, so they need not be serialised.
   const fields = typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value).length : 0;
   if (fields * FIELD_MIN > most + FIELD_MIN) return `expected at most ${most} characters of JSON, got more`;
-  const { length = 0 } = JSON.stringify(value) ?? '';
-  return length > most ? `expected at most ${most} characters of JSON, got ${length}` : null;
+  const text = JSON.stringify(value) ?? '';
+  if (text.length > most) return `expected at most ${most} characters of JSON, got ${text.length}`;
+  return text.includes('null') && hasEndless(value) ? 'expected numbers below 1.8e308, got a larger one' : null;
+}
+
+/** A larger number was parsed as infinity, which JSON writes as null. */
+function hasEndless(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasEndless);
 }
 
 /** Free JSON a caller attaches to a batch or memory; it never sets identity. */

@@ -22,7 +22,7 @@ async function start() {
   });
   const schema = { body: z.record(z.string(), value) };
   app.post('/v1/batches', { schema }, async ({ body }) => ({ got: body }));
-  const post = async (payload: string) => {
+  const post = async (payload: string | Buffer) => {
     const headers = { 'content-type': 'application/json' };
     const answer = await app.inject({ method: 'POST', url: '/v1/batches', headers, payload });
     return { status: answer.statusCode, ...answer.json() };
@@ -103,6 +103,16 @@ test.each([
   const { post } = await start();
   expect((await post(body)).got).toEqual(JSON.parse(body.replace('\ufeff', '')));
 });
+
+test.each(['{"user_id":"José"}', '{"user_id":"Josà"}'])(
+  '%s is refused in another encoding than UTF-8',
+  async (body) => {
+    const { post, asked } = await start();
+    expect(await post(Buffer.from(body, 'latin1'))).toMatchObject({ status: 400, code: 'invalid_json' });
+    expect(asked.times).toBe(0);
+    expect((await post(body)).got).toEqual(JSON.parse(body));
+  },
+);
 
 test.each(['{"a":"', '{"a":"\\', '{"a":"\\"', '"', '}', ']]]]', ',', '{"a":1', 'nothing'])(
   '%s is refused as what it is: no JSON',

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { errorCodes, type FastifyRequest } from 'fastify';
 import { principalOf } from './access.ts';
@@ -112,6 +113,8 @@ function read(body: Buffer): unknown {
 const MARK = 0xfeff;
 
 function parsed(body: Buffer): unknown {
+  // Bytes that are no characters would all become the same one, and so would ids that contain them.
+  if (!isUtf8(body)) throw noJson();
   const text = body.toString();
   try {
     return JSON.parse(text.charCodeAt(0) === MARK ? text.slice(1) : text);

@@ -82,6 +82,10 @@ test('a token ends after a quarter of an hour, unless it is renewed, and with it
   expect(last.body.token_expires_at).toBe(last.body.link_expires_at);
   tools.advance(3 * MINUTE);
   expect((await third.ask('GET', '/v1/session')).status).toBe(401);
+  const short = await opened('ann', { valid_seconds: 60 });
+  expect(short.token_expires_at).toBe(short.link_expires_at);
+  tools.advance(MINUTE);
+  expect((await short.ask('GET', '/v1/session')).status).toBe(401);
 });
 
 test('a link opens until it expires, and lives a week at most', async () => {

@@ -174,6 +174,18 @@ describe('the sweep of what the index missed', () => {
     expect([textsOf('user 7'), await aside()]).toEqual([['new 7'], []]);
   });
 
+  it('believes no index of which the ledger has not noted all that it lacks', async () => {
+    await write('ann', 'tea');
+    await sweep();
+    await bench.deps.index.clear();
+    const { ledger } = bench.deps;
+    const outbox = { ...ledger.outbox, refill: () => Promise.reject(failing('ledger_unavailable')) };
+    await expect(adoptIndex({ ...bench.deps, ledger: { ...ledger, outbox } })).rejects.toThrow('ledger_unavailable');
+    await adoptIndex(bench.deps);
+    await sweep();
+    expect(textsOf('ann')).toEqual(['tea']);
+  });
+
   it('sets nobody aside where the index is away: that is said, and all is told when it is back', async () => {
     await write('ann', 'tea');
     const { upsert } = bench.deps.index;

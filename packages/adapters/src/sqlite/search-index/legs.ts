@@ -1,4 +1,4 @@
-import { bm25, cosineOf, dot, lengthOf } from '@slowwave/engine/storing';
+import { bm25, lengthOf } from '@slowwave/engine/storing';
 import { countIn, padded, termKey } from './record.ts';
 import { byMemory, type Entries, type StoredPoint } from './stored-point.ts';
 
@@ -39,12 +39,7 @@ export function vectorLeg(seen: Seen, { vector, limit }: Near): Ranking {
 /** The cosine of each with a question, by vectors as they were written. */
 export function cosinesOf(points: Seen, vector: Float32Array): Ranking {
   const asked = lengthOf(vector);
-  const whole = new Float32Array(points[0]?.vectorLength ?? 0);
-  return points.map((point) => {
-    if (asked === 0 || !point.hasVector) return [point, 0] as const;
-    point.readVector(whole);
-    return [point, cosineOf(dot(whole, vector), lengthOf(whole) * asked)] as const;
-  });
+  return points.map((point) => [point, point.cosine(vector, asked)]);
 }
 
 /** Rounding of a thousand additions of single precision, in a cosine. */

@@ -1,4 +1,5 @@
 import type { Sighted } from '@slowwave/engine';
+import { cosineOf } from '@slowwave/engine/storing';
 import { FLOAT, FLOATS, ID_PARTS, type IdPart, type IdWords, NUMBERS_AT, WORD } from './record.ts';
 
 /** Records of one owner that were read at once, side by side. */
@@ -164,19 +165,25 @@ export class StoredPoint implements Sighted {
   }
   /** The vector as it was written: by then every vector is one of 8-bit numbers. A few zeros more than it has numbers. */
   get vector(): Float32Array {
-    const vector = new Float32Array(this.vectorLength);
-    this.readVector(vector);
-    return vector;
+    const { numbers, first, step } = this.#written;
+    return Float32Array.from(numbers.subarray(first, this.#at + this.bytes), (number) => number * step);
   }
-  readVector(into: Float32Array): void {
+  /** The cosine of that with a question of so many numbers, and of this length: product and length in one pass, as side by side they take half of the time. */
+  cosine(question: Float32Array, length: number): number {
+    const { numbers, first, step } = this.#written;
+    let product = 0;
+    let squares = 0;
+    for (let i = 0; i < question.length; i += 1) {
+      const value = Math.fround((numbers[first + i] as number) * step);
+      product += value * (question[i] as number);
+      squares += value * value;
+    }
+    return cosineOf(product, Math.sqrt(squares) * length);
+  }
+  get #written(): RoughVector {
     const first = this.#at + this.#word(WORD.vectorAt) + NUMBERS_AT;
     const { numbers, floats } = this.#run;
-    const step = floats[first / 8 - 1] ?? 0;
-    for (let i = 0; i < into.length; i += 1) into[i] = (numbers[first + i] as number) * step;
-  }
-  /** How many numbers it has, and zeros. */
-  get vectorLength(): number {
-    return this.bytes - this.#word(WORD.vectorAt) - NUMBERS_AT;
+    return { numbers, first, step: floats[first / 8 - 1] ?? 0 };
   }
 
   #word(word: number): number {

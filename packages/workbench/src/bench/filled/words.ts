@@ -1,4 +1,4 @@
-import { DEFAULT_TENANT, hashVector, terms } from '@slowwave/engine';
+import { DEFAULT_TENANT, hashVector, roundedVector, terms } from '@slowwave/engine';
 import { type Random, seededRandom } from '../../chaos/random.ts';
 
 /** A made-up word with what the index needs of it, found out once: a million memories are made of a few thousand words. */
@@ -32,7 +32,7 @@ export const textOf = (words: readonly Word[]): string => words.map(({ text }) =
 
 export const termsOf = (words: readonly Word[]): string[] => words.flatMap((word) => word.terms);
 
-/** The sum of the words' vectors, of length 1: near that of any text with many of them. */
+/** The sum of the words' vectors, of length 1 and rounded as every vector is: near that of any text with many of them. */
 export function vectorOf(words: readonly Word[]): Float32Array {
   const sum = new Float32Array(words[0]?.vector.length ?? 0);
   for (const { vector } of words) for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) + (vector[i] ?? 0);
@@ -40,5 +40,5 @@ export function vectorOf(words: readonly Word[]): Float32Array {
   for (const value of sum) squares += value * value;
   const scale = 1 / (Math.sqrt(squares) || 1);
   for (let i = 0; i < sum.length; i += 1) sum[i] = (sum[i] ?? 0) * scale;
-  return sum;
+  return roundedVector(sum);
 }

@@ -261,6 +261,8 @@ export function ranked(
 const READ_MAX = 1_000;
 
 function ofMessages(question: RankQuestion, { messages }: Found): readonly ScoredHit[] {
+  // Most searches want none, and to rank nothing takes as long as to read the question again.
+  if (messages.length === 0) return [];
   const inOrder = rank(question, messages);
   const read = inOrder.map((one) => ({ ...one, hit: cutText(one.hit, READ_MAX) }));
   return scored(question, inOrder, judge(question, read));

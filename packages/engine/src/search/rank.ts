@@ -1,6 +1,6 @@
 import type { IndexHit } from '../ports/search-index.ts';
 import { STOP_WORDS, terms } from '../text/terms.ts';
-import { compareSaid, type Millis } from '../words.ts';
+import { compareSaid, type Millis, type SaidAt } from '../words.ts';
 import { compareIds, foundBy, fusion, highest, type Legs, saysAt } from './hits.ts';
 import { cutText, type ReadHit, readHit } from './read-text.ts';
 import { asksTime, tellsTime, topicsIn } from './traits.ts';
@@ -150,20 +150,22 @@ const TIME_APART: Millis = 30 * 60_000;
  * over several messages. Gains 1 point of R@10. The nearer, the more.
  */
 function sitting(hits: readonly IndexHit[], scores: readonly number[]): readonly number[] {
-  const inOrder = hits.map((_, i) => i).sort((a, b) => saidAt(hits, a).seq - saidAt(hits, b).seq || a - b);
-  const best = hits.map(() => 0);
+  const said = hits.map(({ point }) => point.saidAt);
+  const inOrder = said.map((_, i) => i).sort((a, b) => (said[a] as SaidAt).seq - (said[b] as SaidAt).seq || a - b);
+  // Of doubles from the beginning: code that was compiled for whole numbers would be thrown away.
+  const best = new Float64Array(hits.length);
   for (const [place, i] of inOrder.entries()) {
     for (let next = place + 1; next < inOrder.length; next += 1) {
-      const j = inOrder[next] ?? i;
-      const apart = saidAt(hits, j).seq - saidAt(hits, i).seq;
+      const j = inOrder[next] as number;
+      const apart = (said[j] as SaidAt).seq - (said[i] as SaidAt).seq;
       if (apart > MESSAGES_APART) break;
-      if (Math.abs(saidAt(hits, j).at - saidAt(hits, i).at) > TIME_APART) continue;
+      if (Math.abs((said[j] as SaidAt).at - (said[i] as SaidAt).at) > TIME_APART) continue;
       const nearness = 1 / Math.max(1, apart);
-      best[i] = Math.max(best[i] ?? 0, (scores[j] ?? 0) * nearness);
-      best[j] = Math.max(best[j] ?? 0, (scores[i] ?? 0) * nearness);
+      best[i] = Math.max(best[i] as number, (scores[j] as number) * nearness);
+      best[j] = Math.max(best[j] as number, (scores[i] as number) * nearness);
     }
   }
-  return best.map((score) => NEIGHBOUR_SHARE * score);
+  return Array.from(best, (score) => NEIGHBOUR_SHARE * score);
 }
 
 /**
@@ -181,8 +183,6 @@ export const ratingOf = ({ point }: IndexHit): number => FEEDBACK * (point.feedb
 
 /** What is about what the question is about, also where they share no word. */
 const TOPICS = 0.3;
-
-const saidAt = (hits: readonly IndexHit[], i: number) => hits[i]?.point.saidAt ?? { at: 0, seq: 0 };
 
 /**
  * Taken from what itself asks: it has the words of the question, the answer stands behind it. Gains 1.5 points of R@1 and 1

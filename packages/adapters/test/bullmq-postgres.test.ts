@@ -3,7 +3,7 @@ import type { Nudge } from '@slowwave/engine';
 import { describeSchedule, newNudge, recordingLog } from '@slowwave/engine-testing';
 import { freePort, startPostgres } from '@slowwave/testkit';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { openSchedule, postgresConnection, queueFor, startTurnWorker } from '../src/bullmq/index.ts';
+import { checkQueue, openSchedule, postgresConnection, queueFor, startTurnWorker } from '../src/bullmq/index.ts';
 
 const PATIENCE = { timeout: 60_000, interval: 50 };
 const server = await startPostgres();
@@ -102,6 +102,30 @@ describe('a PostgreSQL that goes away', () => {
     // The server may have lost its last moment, and with it that the first turn was finished: then that is worked again.
     await vi.waitFor(() => expect(new Set(worked)).toEqual(new Set(['lane_before', 'lane_after'])), PATIENCE);
     await Promise.all([worker.close(), schedule.close()]);
+    await connection.close();
+    await other.stop();
+  });
+
+  test('is worked with when it is back by queues and workers that began without it', async () => {
+    const other = await startPostgres();
+    const log = recordingLog();
+    const connection = connect(other.url, log);
+    await connection.ready();
+    await other.halt();
+    const worked: string[] = [];
+    const handler = async ({ lane }: { readonly lane: string }) => {
+      worked.push(lane);
+      return { kind: 'done', next: null } as const;
+    };
+    const worker = startTurnWorker({ connection, concurrency: 2, handler, log });
+    const queue = queueFor(connection, QUEUES.consolidate.name);
+    await expect(checkQueue(queue)).rejects.toMatchObject({ code: 'queue_unavailable' });
+    await other.resume();
+    await vi.waitFor(() => checkQueue(queue), PATIENCE);
+    const schedule = await vi.waitFor(() => openSchedule({ connection, log }), PATIENCE);
+    await schedule.nudge([nudgeOf('after')]);
+    await vi.waitFor(() => expect(worked).toEqual(['lane_after']), PATIENCE);
+    await Promise.all([worker.close(), schedule.close(), queue.close()]);
     await connection.close();
     await other.stop();
   });

@@ -80,11 +80,24 @@ const ADD_JOBS = `
   told AS (SELECT pg_notify('bullmq_jobs', $1) FROM added LIMIT 1)
   SELECT count(*) FROM told`;
 
+/** The library keeps the failure of its first connection, and every later call fails with it: here the next call connects anew. */
+const connectingAnew: typeof createPostgresBackend = (...given) => {
+  const backend = createPostgresBackend(...given);
+  const { connection } = backend;
+  const ready = connection.waitUntilReady.bind(connection);
+  connection.waitUntilReady = () =>
+    ready().catch((error: unknown) => {
+      Reflect.deleteProperty(connection, 'readyPromise');
+      throw error;
+    });
+  return backend;
+};
+
 /** A queue whose jobs are added by the statement above. */
 const addingInOne =
   (pool: Pool): typeof createPostgresBackend =>
   (name, ...given) => {
-    const backend = createPostgresBackend(name, ...given);
+    const backend = connectingAnew(name, ...given);
     backend.addJobs = async (entries) => {
       await pool.query(ADD_JOBS, [name, JSON.stringify(entries.map(entryOf))]);
       return entries.map(({ jobId }) => jobId);
@@ -122,7 +135,7 @@ const LOOK_FOR_DEAD = `
 const byServersClock =
   (pool: Pool, { lockDuration, maxStalledCount, stalledInterval }: SharedWorkerOptions): typeof createPostgresBackend =>
   (name, ...given) => {
-    const backend = createPostgresBackend(name, ...given);
+    const backend = connectingAnew(name, ...given);
     backend.moveStalledJobsToWait = async () => {
       await pool.query(SHORTEN_LOCKS, [name, lockDuration]);
       const { rows } = await pool.query(LOOK_FOR_DEAD, [name, maxStalledCount, stalledInterval]);

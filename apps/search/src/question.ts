@@ -93,13 +93,16 @@ export interface Deadline {
   end(): void;
 }
 
+/** Every search ends, and to make one takes as long as to check a body. */
+const ENDED = new DOMException('This operation was aborted', 'AbortError');
+
 /** `timeoutMs` undefined: no limit. `cancel` aborts when the caller disconnects. */
 export function deadlineOf(timeoutMs: number | undefined, cancel?: AbortSignal): Deadline {
   const abort = new AbortController();
   const timeUp = Promise.withResolvers<typeof LATE>();
   const end = (): void => {
     timeUp.resolve(LATE);
-    abort.abort();
+    abort.abort(ENDED);
     clearTimeout(timer);
     cancel?.removeEventListener('abort', end);
   };
@@ -233,8 +236,8 @@ function flights<T>() {
       return await orLeave(flight.landing, cancel);
     } finally {
       flight.waiting -= 1;
-      if (flight.waiting === 0) {
-        if (flying.get(key) === flight) flying.delete(key);
+      if (flight.waiting === 0 && flying.get(key) === flight) {
+        flying.delete(key);
         flight.abort.abort();
       }
     }

@@ -67,9 +67,17 @@ export function hashVector(text: string, dimensions: number = DIMENSIONS): Float
     sums[i] = (sums[i] ?? 0) + (hash % 2 === 0 ? weight : -weight);
   };
   addWords(text, add);
-  if (sums.every((sum) => sum === 0)) add(`text ${normaliseText(text)}`, WORD);
-  const length = Math.sqrt(sums.reduce((total, sum) => total + sum * sum, 0));
-  return Float32Array.from(sums, (sum) => sum / length);
+  if (squaresOf(sums) === 0) add(`text ${normaliseText(text)}`, WORD);
+  const length = Math.sqrt(squaresOf(sums));
+  const vector = new Float32Array(dimensions);
+  for (let i = 0; i < dimensions; i += 1) vector[i] = (sums[i] as number) / length;
+  return vector;
+}
+
+function squaresOf(sums: Float64Array): number {
+  let squares = 0;
+  for (let i = 0; i < sums.length; i += 1) squares += (sums[i] as number) * (sums[i] as number);
+  return squares;
 }
 
 function addWords(text: string, add: Add): void {

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { COMPILE_CACHE, programFile, type Service, spawnService, type TempDir, tempDir } from '@slowwave/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { found, get, post, said } from './client.ts';
@@ -74,6 +77,19 @@ describe('starting', () => {
     const second = await running();
     expect((await found(await urlOf(second), 'ana', 'where does she live?'))[0]).toContain('Oslo');
     expect(await interrupt(second)).toEqual({ code: 0, signal: null });
+  });
+});
+
+describe('pnpm dev', () => {
+  it('ends with 0 on SIGTERM, without an .env file too', async () => {
+    const root = new URL('../../../', import.meta.url);
+    const { scripts } = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
+    const service = await spawnService({
+      ...{ main: '/bin/sh', runs: 'itself', args: ['-c', `exec ${scripts.dev}`], cwd: fileURLToPath(root) },
+      env: env({ PATH: dirname(process.execPath) }),
+      ready: { line: /Ctrl-C stops it/ },
+    });
+    expect(await service.stop()).toEqual({ code: 0, signal: null });
   });
 });
 

@@ -22,7 +22,7 @@ import type {
 } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { MemoryChange, Tombstone, WishToForget } from '../ports/ledger/memories.ts';
-import type { Gathered, StoredAnswer } from '../ports/ledger/thoughts.ts';
+import type { Gathered, Stored, StoredAnswer } from '../ports/ledger/thoughts.ts';
 import type { Nudge, SummaryRefresh } from '../ports/schedule.ts';
 import { askedInSlices, type Cancellation, type MeasuredStep, type Tools } from '../ports/tools.ts';
 import { project, projectRest } from '../projection/project.ts';
@@ -60,7 +60,20 @@ export async function consolidate(given: EngineDeps, begun: BegunTurn, cancel: C
   const { turn } = begun;
   const watch = stopwatch(given.tools, (step) => given.meter.step(turn, step));
   const gathered = await watch.time('gather', () => gather(given, turn, begun.gathered));
-  const deps = withGathered(given, gathered);
+  const { deps, settled } = withGathered(given, gathered);
+  try {
+    return await thinkAndApply(deps, { gathered, watch }, cancel);
+  } finally {
+    await settled();
+  }
+}
+
+async function thinkAndApply(
+  deps: EngineDeps,
+  { gathered, watch }: Omit<Thinking, 'round'>,
+  cancel: Cancellation,
+): Promise<Consolidated> {
+  const { turn } = gathered;
   const stored = gathered.thought.plan;
   let planned: Planned =
     stored === null
@@ -167,15 +180,33 @@ export async function gather(deps: EngineDeps, turn: Turn, claimed: Gathered | n
   return { turn, ...gathered, rules, recent: gathered.recent.filter(({ content }) => !isWithheld(content)) };
 }
 
-/** What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. */
-function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn): EngineDeps {
+interface Ongoing {
+  readonly deps: EngineDeps;
+  /** Nothing is being stored any more. */
+  settled(): Promise<unknown>;
+}
+
+/**
+ * What a turn goes on with that has read all this: what is its own, or holds for all of it, is not read again. Answers and vectors are
+ * stored while the turn goes on; they are there before its next question is asked, and before a plan is made of them.
+ */
+function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn): Ongoing {
   const { ledger } = deps;
   const { settings, thoughts } = ledger;
+  const storing: Promise<Stored | null>[] = [];
+  const goOn = (one: Promise<Stored | null>): void => {
+    one.catch(() => {}); // whoever waits for it hears of it
+    storing.push(one);
+  };
+  const allStored = async (): Promise<void> => {
+    const stored = await Promise.all(storing);
+    if (stored.some((one) => one?.kind === 'fenced')) throw new FencedError(turn.consolidationId);
+  };
   const answers = [...thought.answers];
   const answerTo = (step: string, inputHash: string): StoredAnswer | null =>
     [...answers, ...thought.former.toReversed()].find((one) => one.step === step && one.inputHash === inputHash) ??
     null;
-  return {
+  const made: EngineDeps = {
     ...deps,
     ledger: {
       ...ledger,
@@ -186,20 +217,26 @@ function withGathered(deps: EngineDeps, { turn, rules, thought }: GatheredTurn):
       thoughts: {
         ...thoughts,
         answer: async (_, step, inputHash) => answerTo(step, inputHash),
-        answers: async () => answers,
+        answers: async () => {
+          await allStored();
+          return answers;
+        },
         lastLook: async (of, asked, call) => {
+          await allStored();
           const look = await thoughts.lastLook(of, asked, call);
           if (look.answer !== null) answers.push(look.answer);
           return look;
         },
         storeAnswer: async (of, answer, call) => {
-          const stored = await thoughts.storeAnswer(of, answer, call);
-          if (stored.kind === 'stored' && !answers.some((one) => isSame(one, answer))) answers.push(answer);
-          return stored;
+          goOn(thoughts.storeAnswer(of, answer, call));
+          if (!answers.some((one) => isSame(one, answer))) answers.push(answer);
+          return { kind: 'stored' };
         },
+        storeVectors: async (...vectors) => goOn(thoughts.storeVectors(...vectors).then(() => null)),
       },
     },
   };
+  return { deps: made, settled: () => Promise.allSettled(storing) };
 }
 
 /** Whether both answer the same question. */

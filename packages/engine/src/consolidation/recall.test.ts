@@ -151,8 +151,10 @@ test('a memory with the rare words of a fact is shown, though many are nearer by
   expect(decided?.user).toContain(sure);
 });
 
-/** A turn of a new batch whose index is asked; the vectors of its facts are kept when the test says so. */
-async function keepingLate() {
+type Kept = 'storeAnswer' | 'storeVectors';
+
+/** A turn of a new batch whose index is asked; its answer, or the vectors of its facts, are kept when the test says so. */
+async function keepingLate(kept: Kept) {
   const embedder = fakeEmbedder(512);
   const embedded: string[] = [];
   const embed: Embedder['embed'] = (texts, cancel) => {
@@ -161,7 +163,7 @@ async function keepingLate() {
   };
   const bench = await engineBench({ chat: fakeChat(keyed), embedder: { ...embedder, embed } });
   const { ledger, index } = bench.deps;
-  const { storeVectors } = ledger.thoughts;
+  const { thoughts } = ledger;
   const { apply } = ledger.memories;
   const keeping = Promise.withResolvers<void>();
   const order: string[] = [];
@@ -170,16 +172,15 @@ async function keepingLate() {
     order.push(what);
     return result;
   };
-  const late: typeof storeVectors = (...of) =>
-    done(
-      'kept',
-      keeping.promise.then(() => storeVectors(...of)),
-    );
+  const late = async (...of: never[]): Promise<unknown> => {
+    await keeping.promise;
+    return done('kept', (thoughts[kept] as (...given: never[]) => Promise<unknown>)(...of));
+  };
   const handle = takeTurn({
     ...bench.deps,
     ledger: {
       ...ledger,
-      thoughts: { ...ledger.thoughts, storeVectors: late },
+      thoughts: { ...thoughts, [kept]: late },
       memories: { ...ledger.memories, apply: (...of) => done('applied', apply(...of)) },
     },
     index: { ...index, search: (queries) => done('index asked', index.search(queries)) },
@@ -192,26 +193,46 @@ async function keepingLate() {
   return {
     ...{ bench, turn, keeping, order },
     batch: () => ledger.batches.get(DEFAULT_TENANT, id),
+    takenOver: async () => {
+      const { generation = 0 } = (await ledger.lanes.get(nudge.lane)) ?? {};
+      const how = { now: bench.tools.now(), window: bench.deps.settings.window, newConsolidationId: 'con_again' };
+      return ledger.lanes.claim({ lane: nudge.lane, generation }, how);
+    },
     timesEmbedded: () => embedded.filter((text) => text === 'lives: in Oslo').length,
   };
 }
 
-test('the index is asked while vectors are being kept, and nothing is applied before they are', async () => {
-  const { bench, turn, keeping, order, batch, timesEmbedded } = await keepingLate();
-  keeping.resolve();
-  await turn;
-  expect(order).toEqual(['index asked', 'kept', 'applied']);
-  expect(await batch()).toMatchObject({ state: 'consolidated' });
-  expect(await bench.live()).toEqual(['lives: in Oslo']);
-  expect(timesEmbedded()).toBe(1);
-});
+const KEPT: readonly Kept[] = ['storeAnswer', 'storeVectors'];
 
-test('a batch whose vectors could not be kept is tried again', async () => {
-  const { bench, turn, keeping, order, batch } = await keepingLate();
+test.each(KEPT)(
+  'the index is asked while %s is under way, and nothing is applied before that is over',
+  async (kept) => {
+    const { bench, turn, keeping, order, batch, timesEmbedded } = await keepingLate(kept);
+    keeping.resolve();
+    await turn;
+    expect(order).toEqual(['index asked', 'kept', 'applied']);
+    expect(await batch()).toMatchObject({ state: 'consolidated' });
+    expect(await bench.live()).toEqual(['lives: in Oslo']);
+    expect(timesEmbedded()).toBe(1);
+  },
+);
+
+test.each(KEPT)('a batch whose %s failed is tried again', async (kept) => {
+  const { bench, turn, keeping, order, batch } = await keepingLate(kept);
   keeping.reject(new EngineError('the ledger is away', { code: 'ledger_unavailable', retryable: true }));
   await turn.catch(() => {});
   expect(order).toEqual(['index asked']);
   await bench.run();
   expect(await batch()).toMatchObject({ state: 'consolidated' });
   expect(await bench.live()).toEqual(['lives: in Oslo']);
+});
+
+test('a turn that has lost its lane by the time its answer is kept applies nothing', async () => {
+  const { bench, turn, keeping, order, batch, takenOver } = await keepingLate('storeAnswer');
+  expect(await takenOver()).toMatchObject({ kind: 'claimed' });
+  keeping.resolve();
+  expect(await turn).toMatchObject({ kind: 'done' });
+  expect(order).toEqual(['index asked', 'kept']);
+  expect(await batch()).toMatchObject({ state: 'consolidating' });
+  expect(await bench.live()).toEqual([]);
 });

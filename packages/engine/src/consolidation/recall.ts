@@ -5,7 +5,7 @@ import { asEnded, deletedAt, inEffect, lastSaidAt, liveVersion, newest, newestOr
 import { isRemoved, reads } from '../memories/former.ts';
 import { isShared } from '../memories/in-app.ts';
 import { embedderAnswers, isLastTry } from '../models/away.ts';
-import { askedBy, embedAhead, type MadeAhead } from '../models/embed.ts';
+import { askedBy, embedTexts } from '../models/embed.ts';
 import type { Candidate, Fact } from '../plan.ts';
 import type { Turn } from '../ports/ledger/lanes.ts';
 import type { Tombstone, Unindexed } from '../ports/ledger/memories.ts';
@@ -42,7 +42,7 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const passing = messageTexts(deps, extracted);
   const texts = facts.map((fact) => fact.text);
   // Read before the index is asked: what is projected in between is then seen twice, never not at all.
-  const [{ vectorOf, kept }, unindexed] = await Promise.all([
+  const [vectorOf, unindexed] = await Promise.all([
     vectorsFor(deps, { turn, texts, passing }, cancel),
     unindexedFor(deps, extracted),
   ]);
@@ -50,7 +50,6 @@ export async function recall(deps: EngineDeps, extracted: Extracted, cancel: Can
   const { memories, shared } = await memoriesOf(deps, turn, neighbours);
   const candidates = candidatesOf(facts, neighbours, memories);
   const ground = { candidates, memories, near: pairNear(vectorOf, deps.settings.near) };
-  await kept; // a try after this one embeds nothing
   return {
     ...extracted,
     // What has none so far is asked for again where it is projected.
@@ -159,10 +158,8 @@ async function neighboursOf(deps: EngineDeps, recalling: Recalling): Promise<Rea
     : askIndexInApp(deps, { tenant, lane, queries, appId }));
   const behind = knownTo(appId, unindexed);
   const texts = behind.flatMap(textsOf);
-  const made = behind.length === 0 ? null : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
-  await made?.kept;
-  const making = { vectorOf: made?.vectorOf ?? vectorOf, said: NOTHING_SAID };
-  const points = behind.flatMap((memory) => pointsOf(memory, making));
+  const behindVector = behind.length === 0 ? vectorOf : await vectorsFor(deps, { turn: extracted.turn, texts }, cancel);
+  const points = behind.flatMap((memory) => pointsOf(memory, { vectorOf: behindVector, said: NOTHING_SAID }));
   const overtaken = new Set(unindexed.map((memory) => memory.id));
   const neighbours = new Map<string, Neighbour[]>();
   for (const [i, fact] of extracted.facts.entries()) {
@@ -196,9 +193,9 @@ async function vectorsFor(
   deps: EngineDeps,
   { turn, texts, passing = [] }: { turn: Turn; texts: readonly string[]; passing?: readonly string[] },
   cancel: Cancellation,
-): Promise<MadeAhead> {
+): Promise<(text: string) => Float32Array> {
   try {
-    return await embedAhead(deps, { lane: turn.lane, texts, passing }, cancel);
+    return await embedTexts(deps, { lane: turn.lane, texts, passing }, cancel);
   } catch (error) {
     const { code, message, countsAsTry } = asEngineError(error);
     const mayBeOfTexts = countsAsTry && !cancel.aborted && (await isLastTry(deps, turn));
@@ -208,7 +205,7 @@ async function vectorsFor(
       'no vectors for a batch; it is consolidated by keywords only',
     );
     const none = new Float32Array(deps.embedder.dimensions);
-    return { vectorOf: () => none, kept: Promise.resolve() };
+    return () => none;
   }
 }
 

@@ -14,8 +14,6 @@ const HASH_DIGITS = 32;
 /** By what the ledger knows a text whose vector it keeps. */
 export const textHash = ({ hash }: Pick<Tools, 'hash'>, text: string): string => hash(text).slice(0, HASH_DIGITS);
 
-type VectorOf = (text: string) => Float32Array;
-
 interface Embedding {
   readonly lane: LaneId;
   /** Asked for again and again: vectors made before come from the ledger, new ones are kept there. */
@@ -24,8 +22,6 @@ interface Embedding {
   readonly passing?: readonly string[];
   /** Vectors that were made before; those of lasting texts are kept already. */
   readonly made?: ReadonlyMap<string, Float32Array> | undefined;
-  /** Learns of the vectors once all are made; the last of them may not be kept yet. */
-  readonly whenMade?: (vectorOf: VectorOf) => void;
 }
 
 /** Texts of one call of the embedder: what is done is kept, also where a later call fails. */
@@ -36,23 +32,14 @@ const TEXTS_PER_CALL = 64;
  * refuses for good has a vector of zeros, which nothing is like: it is found by its words. The ledger remembers that, so that
  * the model is not asked again.
  */
-export async function embedTexts(deps: EmbeddingDeps, of: Embedding, cancel: Cancellation): Promise<VectorOf> {
+export async function embedTexts(
+  deps: EmbeddingDeps,
+  of: Embedding,
+  cancel: Cancellation,
+): Promise<(text: string) => Float32Array> {
   const { made } = of;
   const texts = [...of.texts, ...(of.passing ?? [])].filter((text) => made?.has(text) !== true);
   return inTurn({ ...deps, lane: of.lane, texts, cancel }, (held) => embedHeld(deps, { ...of, held }, cancel));
-}
-
-export interface MadeAhead {
-  readonly vectorOf: VectorOf;
-  /** Awaited before the work that needs the vectors is done: from then on nothing embeds its texts again. */
-  readonly kept: Promise<unknown>;
-}
-
-/** The same for whoever has something to do while the last of the vectors are being kept. */
-export async function embedAhead(deps: EmbeddingDeps, of: Embedding, cancel: Cancellation): Promise<MadeAhead> {
-  const made = Promise.withResolvers<VectorOf>();
-  const kept = embedTexts(deps, { ...of, whenMade: made.resolve }, cancel);
-  return { vectorOf: await Promise.race([made.promise, kept]), kept };
 }
 
 /** Has these texts to itself, in this process, until the work is done. What asks no model waits for nobody. */
@@ -62,9 +49,9 @@ export const inTurn = <T>(taken: Taken, work: (held: Held) => Promise<T>): Promi
 /** Embeds texts that whoever asks has to itself. */
 export async function embedHeld(
   deps: EmbeddingDeps,
-  { lane, texts, passing = [], made = new Map(), held, whenMade = () => {} }: Embedding & { readonly held: Held },
+  { lane, texts, passing = [], made = new Map(), held }: Embedding & { readonly held: Held },
   cancel: Cancellation,
-): Promise<VectorOf> {
+): Promise<(text: string) => Float32Array> {
   const { ledger, embedder, tools } = deps;
   const { fingerprint } = embedder;
   const lasting = new Set(texts);
@@ -79,18 +66,12 @@ export async function embedHeld(
     const vector = known.get(hash);
     if (vector !== undefined) vectors.set(text, vector ?? none);
   }
-  const vectorOf = (text: string): Float32Array => {
-    const vector = vectors.get(text);
-    if (vector === undefined) throw new Error('a text was asked for that was not embedded');
-    return vector;
-  };
   const keep = async (found: readonly [string, Float32Array | null][]): Promise<void> => {
-    for (const [text, vector] of found) vectors.set(text, vector ?? none);
-    if (others.every((text) => vectors.has(text))) whenMade(vectorOf);
     const kept = found.flatMap(([text, vector]) =>
       vector === null || lasting.has(text) ? pair(hashes.get(text), vector) : [],
     );
     if (kept.length > 0) await ledger.thoughts.storeVectors(lane, fingerprint, new Map(kept));
+    for (const [text, vector] of found) vectors.set(text, vector ?? none);
   };
   await keep([...held].filter(([text]) => hashes.has(text) && !vectors.has(text)));
   const missing = [...hashes.keys()].filter((text) => !vectors.has(text));
@@ -104,7 +85,11 @@ export async function embedHeld(
     await keep(found);
     at += found.length;
   }
-  return vectorOf;
+  return (text) => {
+    const vector = vectors.get(text);
+    if (vector === undefined) throw new Error('a text was asked for that was not embedded');
+    return vector;
+  };
 }
 
 /** At least the first of the texts. */

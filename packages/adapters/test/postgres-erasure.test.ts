@@ -68,7 +68,9 @@ describe('an erasure in PostgreSQL', () => {
     await shared.open();
     const rows = await shared.sql("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'slowwave'");
     const erased = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table));
-    expect([...new Set([...erased, ...KEPT, 'lanes'])].sort()).toEqual(rows.map(({ name }) => name).sort());
+    expect([...new Set([...erased, ...KEPT, 'lanes'])].sort(), 'a table belongs in ERASING, or in KEPT').toEqual(
+      rows.map(({ name }) => name).sort(),
+    );
   });
 
   describe('of an owner whose index is told of them at the same moment', () => {

@@ -2,11 +2,14 @@ import { DEFAULT_TENANT, EngineError, type Ledger } from '@slowwave/engine';
 import { added, expectConserved, home, newBatch, recordingLog, retracted, scope } from '@slowwave/engine-testing';
 import { freePort } from '@slowwave/testkit';
 import { afterAll, describe, expect, it, vi } from 'vitest';
+import { newestOf } from '../src/ledger/schema.ts';
 import { openPool, openPostgresLedger } from '../src/postgres/index.ts';
 import { COLUMN_TYPES } from '../src/postgres/ledger/asking.ts';
 import { MIGRATIONS, migrate, SCHEMA } from '../src/postgres/ledger/migrate.ts';
 import { systemTools } from '../src/system/system.ts';
 import { ledgerServer } from './postgres-ledger-fixture.ts';
+
+const NEWEST = newestOf(MIGRATIONS);
 
 const POLICY = { tokens: 1_000, idleMs: 0, maxAgeMs: 600_000 };
 const PATIENCE = { timeout: 60_000, interval: 100 };
@@ -79,7 +82,7 @@ describe('the schema', () => {
   it('of the next release is worked on, and left as it is', async () => {
     const url = await shared.newDatabase();
     const first = await openAt(url);
-    const next = '101';
+    const next = String(NEWEST + 1);
     await shared.sql('ALTER TABLE slowwave.lanes ADD COLUMN later text', url);
     await shared.sql(`UPDATE slowwave.meta SET value = '${next}' WHERE key = 'schema'`, url);
     await append(first);
@@ -93,9 +96,9 @@ describe('the schema', () => {
   it('of a release after the next is refused with advice', async () => {
     const url = await shared.newDatabase();
     await (await openAt(url)).close();
-    await shared.sql("UPDATE slowwave.meta SET value = '102' WHERE key = 'schema'", url);
+    await shared.sql(`UPDATE slowwave.meta SET value = '${NEWEST + 2}' WHERE key = 'schema'`, url);
     const refusal = await refusalOf(url);
-    expect(refusal.message).toMatch(/schema 102.*start that release, or restore a backup/s);
+    expect(refusal.message).toMatch(/schema \d+.*start that release, or restore a backup/s);
     expect(refusal.retryable).toBe(false);
   });
 
@@ -119,7 +122,7 @@ describe('the schema', () => {
     expect(await shared.sql('SELECT later FROM slowwave.lanes', url)).toEqual([{ later: 'so' }]);
     expect(await shared.sql('SELECT key, value FROM slowwave.meta ORDER BY key', url)).toEqual([
       { key: 'ledger_id', value: ledger.id },
-      { key: 'schema', value: '101' },
+      { key: 'schema', value: String(NEWEST + 1) },
     ]);
     await append(ledger);
     await ledger.close();
@@ -128,7 +131,9 @@ describe('the schema', () => {
   it('of a new ledger is made by all there are', async () => {
     const url = await shared.newDatabase();
     await migrateAll(url, ['ALTER TABLE lanes ADD COLUMN later text']);
-    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: '101' }]);
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([
+      { value: String(NEWEST + 1) },
+    ]);
     const ledger = await openAt(url);
     expect(ledger.id).toMatch(/^led_from_/);
     await ledger.close();
@@ -139,7 +144,9 @@ describe('the schema', () => {
     const ledger = await openAt(url);
     const broken = ['ALTER TABLE lanes ADD COLUMN later text', 'ALTER TABLE nowhere ADD COLUMN later text'];
     await expect(migrateAll(url, broken)).rejects.toThrow('nowhere');
-    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([{ value: '100' }]);
+    expect(await shared.sql("SELECT value FROM slowwave.meta WHERE key = 'schema'", url)).toEqual([
+      { value: String(NEWEST) },
+    ]);
     await append(ledger);
     await ledger.close();
   });

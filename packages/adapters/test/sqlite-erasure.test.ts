@@ -161,6 +161,8 @@ describe('an erasure in SQLite files', () => {
     const tables = db.prepare(select).pluck().all();
     db.close();
     const erased = ERASING.flatMap(({ deletes }) => deletes.map(([table]) => table));
-    expect([...new Set([...erased, ...KEPT, 'lanes'])].sort()).toEqual(tables);
+    expect([...new Set([...erased, ...KEPT, 'lanes'])].sort(), 'a table belongs in ERASING, or in KEPT').toEqual(
+      tables,
+    );
   });
 });

@@ -13,11 +13,14 @@ import {
 import { spawnService } from '@slowwave/testkit';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newestOf } from '../src/ledger/schema.ts';
 import type { SqliteLedger } from '../src/sqlite/index.ts';
 import { ledgerIdOf, MIGRATIONS, migrate } from '../src/sqlite/ledger/migrate.ts';
 import { connectToWrite } from '../src/sqlite/ledger/sql.ts';
 import { systemTools } from '../src/system/system.ts';
 import { type LedgerFile, ledgerFile } from './sqlite-ledger-fixture.ts';
+
+const NEWEST = newestOf(MIGRATIONS);
 
 const POLICY = { tokens: 1_000, idleMs: 60_000, maxAgeMs: 600_000 };
 
@@ -181,7 +184,7 @@ describe('the schema', () => {
     const first = await file.open();
     editFile((db) => {
       db.exec("ALTER TABLE lanes ADD COLUMN later TEXT; ALTER TABLE batches ADD COLUMN later TEXT NOT NULL DEFAULT ''");
-      db.pragma('user_version = 101');
+      db.pragma(`user_version = ${NEWEST + 1}`);
     });
     await append(first);
     const second = await file.open();
@@ -189,14 +192,14 @@ describe('the schema', () => {
     const reader = await file.open({ readOnly: true });
     expect((await reader.overview.batches(DEFAULT_TENANT)).accepted).toBe(2);
     await expectConserved(reader, DEFAULT_TENANT);
-    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(101));
+    editFile((db) => expect(db.pragma('user_version', { simple: true })).toBe(NEWEST + 1));
   });
 
   it('of a release after the next is refused with advice', async () => {
     await (await file.open()).close();
-    editFile((db) => db.pragma('user_version = 102'));
+    editFile((db) => db.pragma(`user_version = ${NEWEST + 2}`));
     for (const readOnly of [false, true]) {
-      await expect(file.open({ readOnly })).rejects.toThrow(/schema 102.*start that release, or restore a backup/s);
+      await expect(file.open({ readOnly })).rejects.toThrow(/schema \d+.*start that release, or restore a backup/s);
     }
   });
 
@@ -227,7 +230,7 @@ describe('the schema', () => {
     for (const id of ['led_second', 'led_third']) migrate(sql, id, later);
     expect(sql.get('SELECT later FROM lanes')).toEqual({ later: 'so' });
     expect(ledgerIdOf(sql)).toBe(ledger.id);
-    expect(sql.db.pragma('user_version', { simple: true })).toBe(101);
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(NEWEST + 1);
     sql.db.close();
     await append(ledger);
   });
@@ -236,7 +239,7 @@ describe('the schema', () => {
     await mkdir(dirname(file.path), { recursive: true });
     const sql = connectToWrite(file.path);
     migrate(sql, 'led_first', [...MIGRATIONS, 'ALTER TABLE lanes ADD COLUMN later TEXT']);
-    expect(sql.db.pragma('user_version', { simple: true })).toBe(101);
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(NEWEST + 1);
     sql.db.close();
     expect((await file.open()).id).toBe('led_first');
   });
@@ -250,7 +253,7 @@ describe('the schema', () => {
       'ALTER TABLE nowhere ADD COLUMN later TEXT',
     ];
     expect(() => migrate(sql, 'led_second', broken)).toThrow('nowhere');
-    expect(sql.db.pragma('user_version', { simple: true })).toBe(100);
+    expect(sql.db.pragma('user_version', { simple: true })).toBe(NEWEST);
     expect(sql.all("SELECT 1 FROM pragma_table_info('lanes') WHERE name = 'later'")).toEqual([]);
     sql.db.close();
     await append(ledger);

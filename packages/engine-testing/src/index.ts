@@ -52,7 +52,7 @@ export { type Case, expectCase, playGuard, type Scene, type Wish } from './guard
 export { describeIndexBuild, type IndexBuildFixture } from './index-build-suite.ts';
 export { INJECTIONS } from './injections.ts';
 export { INVENTED } from './invented-talk.ts';
-export { expectConserved, type OpenedLedger, type OpenLedger } from './ledger-bench.ts';
+export { expectConserved, type OpenedLedger, type OpenLedger, replay } from './ledger-bench.ts';
 export { describeLedger } from './ledger-suite.ts';
 export { expectTrue } from './ledger-truths.ts';
 export { LIFE_CHANGES, LIFE_ELSEWHERE, MORE_CHANGES } from './life-changes.ts';

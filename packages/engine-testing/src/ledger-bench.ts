@@ -16,6 +16,7 @@ import {
   type SpokenBatch,
   type SummaryRefresh,
   type TenantId,
+  type Tools,
   type Turn,
   type TurnName,
   type WindowPolicy,
@@ -50,6 +51,21 @@ export const POLICY: DuePolicy = { tokens: 1_000, idleMs: MINUTE, maxAgeMs: 10 *
 const WINDOW: WindowPolicy = { maxTokens: 100_000, maxBatches: 100 };
 export const MAX_ATTEMPTS = 3;
 export const ALL = { limit: 200, cursor: null };
+
+/** Of parked and undone batches those with these ids wait again, by a replay that is over then. */
+export async function replay(
+  { ledger, tools }: { readonly ledger: Ledger; readonly tools: Pick<Tools, 'id' | 'now'> },
+  ids: readonly string[],
+  tenant = TENANT,
+): Promise<{ readonly replayed: readonly string[]; readonly nudges: readonly Nudge[] }> {
+  const [id, now] = [tools.id('rpl'), tools.now()];
+  const filter = { states: ['parked', 'undone'], ids } as const;
+  const live = { kind: 'live', changes: {}, matched: ids.length, batchIds: [], idempotency: null } as const;
+  await ledger.replays.create({ id, tenant, filter, ...live, now });
+  const { replayed, nudges } = await ledger.replays.advance(id, { limit: ids.length, now });
+  await ledger.replays.move(id, { from: 'running', to: 'done', dueAt: null, finishedAt: now });
+  return { replayed, nudges };
+}
 
 /** Opens a ledger per test, and closes it with nothing lost. */
 export function useBench(open: OpenLedger): () => Bench {

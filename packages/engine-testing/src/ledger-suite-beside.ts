@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { added, home, newMessage, scope } from './builders.ts';
-import { apply, applyOnly, type Bench, claimedBatch, clear, hear, nextTurn, TENANT } from './ledger-bench.ts';
+import { apply, applyOnly, type Bench, claimedBatch, clear, hear, nextTurn, replay } from './ledger-bench.ts';
 import { beside, inTalk, message, said, spoken, takeBack } from './ledger-suite-speech.ts';
 
 /** By what was said beside them messages and memories are found. */
@@ -133,7 +133,7 @@ export function describeBeside(bench: () => Bench): void {
       expect(await toProject()).toEqual(all);
       await takeBack(b, { number: 3, undone: [turn.consolidationId], redone: [] });
       await toProject();
-      await b.ledger.batches.replay(TENANT, [batch.id], b.tools.now());
+      await replay(b, [batch.id]);
       expect(await found()).toEqual(without);
       await toProject();
       await applyOnly(b, await nextTurn(b));

@@ -16,6 +16,7 @@ import {
   MAX_ATTEMPTS,
   MINUTE,
   nextTurn,
+  replay,
   SECOND,
   store,
   TENANT,
@@ -75,7 +76,7 @@ export function describeFailures(bench: () => Bench): void {
       for (const code of codes) {
         await fail(b, await nextTurn(b), { code, retryable: false });
         expect(await batchOf(b, batch.id)).toMatchObject({ state: 'parked', failure: { code } });
-        await b.ledger.batches.replay(TENANT, [batch.id], b.tools.now());
+        await replay(b, [batch.id]);
       }
       const { failures, attempts, failure: last } = await batchOf(b, batch.id);
       expect(failures.map(({ code }) => code)).toEqual(codes.slice(2));
@@ -201,7 +202,7 @@ export function describeFailures(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann');
       const lane = await laneOf(b);
-      const { replayed, nudges } = await b.ledger.batches.replay(TENANT, [id], b.tools.now());
+      const { replayed, nudges } = await replay(b, [id]);
       expect(replayed).toEqual([id]);
       expect(nudges).toEqual([newNudge(lane.id, { generation: lane.generation + 1, dueAt: b.tools.now() })]);
       expect(await batchOf(b, id)).toMatchObject({ state: 'pending', stage: 'waiting', attempts: 0, failure: null });
@@ -216,7 +217,7 @@ export function describeFailures(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann');
       const younger = await store(b);
-      const { nudges } = await b.ledger.batches.replay(TENANT, [id], b.tools.now());
+      const { nudges } = await replay(b, [id]);
       expect(nudges.map((nudge) => nudge.dueAt)).toEqual([b.tools.now()]);
       expect((await nextTurn(b)).batchIds).toEqual([id, younger.batch.id]);
     });
@@ -225,18 +226,18 @@ export function describeFailures(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann');
       const { turn } = await claimedBatch(b);
-      expect(await b.ledger.batches.replay(TENANT, [id], b.tools.now())).toEqual({ replayed: [id], nudges: [] });
+      expect(await replay(b, [id])).toEqual({ replayed: [id], nudges: [] });
       expect(expectKind(await apply(b, turn), 'applied').next?.dueAt).toBe(b.tools.now());
     });
 
     it('are the only ones a replay touches', async () => {
       const b = bench();
       const { batch } = await store(b);
-      const answer = await b.ledger.batches.replay(TENANT, [batch.id, 'bat_none'], b.tools.now());
+      const answer = await replay(b, [batch.id, 'bat_none']);
       expect(answer).toEqual({ replayed: [], nudges: [] });
       const id = await parkedBatch(b, 'bob');
-      await b.ledger.batches.replay(TENANT, [id], b.tools.now());
-      expect((await b.ledger.batches.replay(TENANT, [id], b.tools.now())).replayed).toEqual([]);
+      await replay(b, [id]);
+      expect((await replay(b, [id])).replayed).toEqual([]);
     });
 
     it('are parked still after the ledger was opened again', async () => {

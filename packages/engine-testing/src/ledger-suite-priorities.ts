@@ -13,9 +13,9 @@ import {
   MINUTE,
   nextTurn,
   POLICY,
+  replay,
   SECOND,
   store,
-  TENANT,
 } from './ledger-bench.ts';
 
 export function describePriorities(bench: () => Bench): void {
@@ -98,10 +98,10 @@ export function describePriorities(bench: () => Bench): void {
       const many = Array.from({ length: 40 }, (_, i) => `u${i}`);
       const ids: string[] = [];
       for (const userId of many) ids.push(await parkedBatch(b, userId));
-      const { nudges } = await b.ledger.batches.replay(TENANT, ids.slice(0, 2), b.tools.now());
+      const { nudges } = await replay(b, ids.slice(0, 2));
       expect(nudges.map((nudge) => nudge.priority)).toEqual(['live', 'live']);
       expect(replayPriority(38)).toBe('backfill');
-      const rest = await b.ledger.batches.replay(TENANT, ids.slice(2), b.tools.now());
+      const rest = await replay(b, ids.slice(2));
       expect(new Set(rest.nudges.map((nudge) => nudge.priority))).toEqual(new Set(['backfill']));
       expect((await batchOf(b, ids[2] ?? '')).priority).toBe('backfill');
       expect((await batchOf(b, ids[0] ?? '')).priority).toBe('live');
@@ -111,7 +111,7 @@ export function describePriorities(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann');
       const others = Array.from({ length: 40 }, (_, i) => `bat_unknown_${i}`);
-      const { nudges } = await b.ledger.batches.replay(TENANT, [id, ...others], b.tools.now());
+      const { nudges } = await replay(b, [id, ...others]);
       expect(nudges.map((nudge) => nudge.priority)).toEqual(['live']);
       expect((await batchOf(b, id)).priority).toBe('live');
     });
@@ -120,7 +120,7 @@ export function describePriorities(bench: () => Bench): void {
       const b = bench();
       const id = await parkedBatch(b, 'ann');
       const { nudge } = await old({ flush: true });
-      const { nudges } = await b.ledger.batches.replay(TENANT, [id], b.tools.now());
+      const { nudges } = await replay(b, [id]);
       const generation = (expectThere(nudge).generation ?? 0) + 1;
       expect(nudges).toMatchObject([{ lane: nudge?.lane as LaneId, generation, priority: 'live' }]);
     });

@@ -13,6 +13,7 @@ import {
   MINUTE,
   nextTurn,
   OTHER_TENANT,
+  replay,
   SECOND,
   store,
   TENANT,
@@ -102,7 +103,7 @@ export function describeReplays(bench: () => Bench): void {
       const b = bench();
       const [first = '', second = ''] = await park(b, 2);
       const { id } = await created(b);
-      await b.ledger.batches.replay(TENANT, [first], b.tools.now());
+      await replay(b, [first]);
       const { replayed } = await b.ledger.replays.advance(id, { limit: 10, now: b.tools.now() });
       expect(replayed).toEqual([second]);
       expect(await b.ledger.replays.states(id)).toEqual({ pending: 1 });

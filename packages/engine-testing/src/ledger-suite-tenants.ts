@@ -11,6 +11,7 @@ import {
   nextTurn,
   OTHER_TENANT,
   project,
+  replay,
   store,
   TENANT,
 } from './ledger-bench.ts';
@@ -74,7 +75,7 @@ export function describeTenants(bench: () => Bench): void {
       await fail(b, await nextTurn(b), { retryable: false });
       const parked = await b.ledger.batches.list(OTHER_TENANT, { state: 'parked' }, { limit: 10, cursor: null });
       expect(parked.results).toEqual([]);
-      const answer = await b.ledger.batches.replay(OTHER_TENANT, [batch.id], b.tools.now());
+      const answer = await replay(b, [batch.id], OTHER_TENANT);
       expect(answer).toEqual({ replayed: [], nudges: [] });
       expect((await b.ledger.overview.batches(TENANT)).parked).toBe(1);
     });

@@ -14,6 +14,7 @@ import {
   nextTurn,
   OTHER_TENANT,
   project,
+  replay,
   SECOND,
   store,
   TENANT,
@@ -25,7 +26,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('waits again at its old position, due now, as if it had just been accepted', async () => {
       const b = bench();
       const { id, turn } = await undone(b);
-      const { nudges, replayed } = await replay(b, id);
+      const { nudges, replayed } = await replay(b, [id]);
       expect(replayed).toEqual([id]);
       expect(nudges).toMatchObject([{ lane: turn.lane, dueAt: b.tools.now() }]);
       expect(await batchOf(b, id)).toMatchObject({
@@ -42,7 +43,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const b = bench();
       const { id, turn: former } = await undone(b);
       const younger = await store(b);
-      await replay(b, id);
+      await replay(b, [id]);
       const turn = await nextTurn(b);
       expect(turn.batchIds).toEqual([id, younger.batch.id]);
       expect(turn.consolidationId).not.toBe(former.consolidationId);
@@ -57,7 +58,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const b = bench();
       const { id } = await undone(b);
       const { turn } = await claimedBatch(b);
-      expect(await replay(b, id)).toEqual({ replayed: [id], nudges: [] });
+      expect(await replay(b, [id])).toEqual({ replayed: [id], nudges: [] });
       expect(expectKind(await apply(b, turn), 'applied').next?.dueAt).toBe(b.tools.now());
       expect((await nextTurn(b)).batchIds).toEqual([id]);
     });
@@ -65,7 +66,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('was undone before the index had heard of it: it ends all the same', async () => {
       const b = bench();
       const { id } = await undone(b, { heard: false });
-      await replay(b, id);
+      await replay(b, [id]);
       await apply(b, await nextTurn(b));
       await project(b);
       expect((await batchOf(b, id)).state).toBe('empty');
@@ -77,7 +78,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
         (await b.ledger.speech.every({ after: null, limit: 10, changedSince: null })).map(({ counts }) => counts);
       const { id, turn } = await undone(b, { heard: false });
       expect(await counting()).toEqual([false]);
-      await replay(b, id);
+      await replay(b, [id]);
       expect(await counting()).toEqual([false]);
       const forgets = await b.ledger.speech.unprojected(10);
       expect(forgets).toMatchObject([{ id, counts: false, lane: turn.lane }]);
@@ -96,9 +97,9 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('may fail, be parked and be replayed as any other', async () => {
       const b = bench();
       const { id } = await undone(b);
-      await replay(b, id);
+      await replay(b, [id]);
       expectKind(await fail(b, await nextTurn(b), { retryable: false }), 'parked');
-      expect((await replay(b, id)).replayed).toEqual([id]);
+      expect((await replay(b, [id])).replayed).toEqual([id]);
       await apply(b, await nextTurn(b));
       await expectConserved(b.ledger, TENANT);
     });
@@ -106,13 +107,13 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('is undone and replayed again, any number of times', async () => {
       const b = bench();
       const { id, turn: first } = await undone(b);
-      await replay(b, id);
+      await replay(b, [id]);
       const second = await nextTurn(b);
       await apply(b, second);
       const undo = undoOf(b, { lane: second.lane, number: 2, consolidations: [second.consolidationId] });
       expectKind(await b.ledger.undos.write(TENANT, { ...NOTHING, undo, undone: undo.consolidations }), 'written');
       expect(await batchOf(b, id)).toMatchObject({ state: 'undone', consolidationId: second.consolidationId });
-      await replay(b, id);
+      await replay(b, [id]);
       const third = await nextTurn(b);
       expect(third.batchIds).toEqual([id]);
       expect(new Set([first, second, third].map(({ consolidationId }) => consolidationId)).size).toBe(3);
@@ -129,20 +130,20 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const advanced = await b.ledger.replays.advance('rpl_1', { limit: 10, now: b.tools.now() });
       expect(advanced).toMatchObject({ replayed: [id], more: false });
       expect((await batchOf(b, other.id)).state).toBe('parked');
-      expect(await replay(b, id)).toEqual({ replayed: [], nudges: [] });
+      expect(await replay(b, [id])).toEqual({ replayed: [], nudges: [] });
     });
 
     it('stays undone in another tenant, where retention has emptied it, and where its owner is being erased', async () => {
       const b = bench();
       const { id } = await undone(b);
       const nothing = { replayed: [], nudges: [] };
-      expect(await b.ledger.batches.replay(OTHER_TENANT, [id], b.tools.now())).toEqual(nothing);
+      expect(await replay(b, [id], OTHER_TENANT)).toEqual(nothing);
       const now = b.tools.now();
       expect(await b.ledger.retention.removeMessages(TENANT, now + 1, { now, limit: 10 })).toBe(1);
-      expect(await replay(b, id)).toEqual(nothing);
+      expect(await replay(b, [id])).toEqual(nothing);
       const { id: second } = await undone(b, { number: 2 });
       await b.ledger.erasures.request(TENANT, ANN, { id: 'ers_1', ownerHash: 'h', now });
-      expect(await replay(b, second)).toEqual(nothing);
+      expect(await replay(b, [second])).toEqual(nothing);
       while ((await b.ledger.erasures.slice('ers_1', 100)).more);
       expect(await b.ledger.overview.batches(TENANT)).toMatchObject({ accepted: 2, erased: 2, undone: 0, pending: 0 });
     });
@@ -150,7 +151,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('goes with its owner, while it waits and with all it was before', async () => {
       const b = bench();
       const { id } = await undone(b);
-      await replay(b, id);
+      await replay(b, [id]);
       await b.ledger.erasures.request(TENANT, ANN, { id: 'ers_1', ownerHash: 'h', now: b.tools.now() });
       while ((await b.ledger.erasures.slice('ers_1', 100)).more);
       expect(await b.ledger.batches.get(TENANT, id)).toBeNull();
@@ -165,7 +166,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const { consolidationId } = turn;
       const { undos } = b.ledger;
       expect(await undos.replayed(TENANT, [consolidationId])).toEqual([]);
-      await replay(b, id);
+      await replay(b, [id]);
       const redo = redoingOf(b, undoing, consolidationId);
       for (const next of [() => nextTurn(b), () => Promise.resolve(null)]) {
         expect(await undos.replayed(TENANT, [consolidationId])).toEqual([{ batchId: id, consolidationId }]);
@@ -184,7 +185,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const b = bench();
       const [answer, other] = [storedAnswer(b.tools), storedAnswer(b.tools, { inputHash: 'input-2', step: 'decide' })];
       const { id, turn: former } = await undone(b, { answers: [answer, other] });
-      await replay(b, id);
+      await replay(b, [id]);
       const turn = await nextTurn(b);
       const { thoughts } = b.ledger;
       const known = { ...answer, former: former.consolidationId };
@@ -205,14 +206,14 @@ export function describeUndoneAgain(bench: () => Bench): void {
     it('are those of all that went before, the newest first; an own one goes before them', async () => {
       const b = bench();
       const { id, turn: first } = await undone(b, { answers: [storedAnswer(b.tools, { text: 'first' })] });
-      await replay(b, id);
+      await replay(b, [id]);
       const second = await nextTurn(b);
       const { thoughts, undos } = b.ledger;
       await thoughts.storeAnswer(second, storedAnswer(b.tools, { text: 'second' }));
       await apply(b, second);
       const undo = undoOf(b, { lane: second.lane, number: 2, consolidations: [second.consolidationId] });
       await undos.write(TENANT, { ...NOTHING, undo, undone: undo.consolidations });
-      await replay(b, id);
+      await replay(b, [id]);
       const third = await nextTurn(b);
       const answered = async () => (await thoughts.answer(third.consolidationId, 'extract', 'input-1'))?.text;
       expect(await answered()).toBe('second');
@@ -230,7 +231,7 @@ export function describeUndoneAgain(bench: () => Bench): void {
       const { batch, turn } = await claimedBatch(b);
       await b.ledger.thoughts.storeAnswer(turn, storedAnswer(b.tools));
       expectKind(await fail(b, turn, { retryable: false }), 'parked');
-      await replay(b, batch.id);
+      await replay(b, [batch.id]);
       const again = await nextTurn(b);
       expect((await b.ledger.thoughts.gather(again, 0)).thought).toEqual({ plan: null, answers: [], former: [] });
     });
@@ -271,8 +272,6 @@ function redoingOf(b: Bench, { undo, changes }: Undoing, consolidation: string):
 }
 
 const NOTHING = { changes: [], tombstones: [], undone: [], redone: [] };
-
-const replay = (b: Bench, id: string) => b.ledger.batches.replay(TENANT, [id], b.tools.now());
 
 function undoOf(b: Bench, given: Pick<Undo, 'lane'> & Partial<Undo>): Undo {
   return {

@@ -55,7 +55,6 @@ export function memoryBatches(state: State): BatchStore {
       return reasons.sort((a, b) => b.batches - a.batches || (a.code < b.code ? -1 : 1));
     },
     events: async (tenant, id) => eventsOf(state, tenant, id),
-    replay: async (tenant, ids, now) => replayBatches(state, { tenant, ids }, now),
   };
 }
 

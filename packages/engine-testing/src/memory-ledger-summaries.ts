@@ -18,7 +18,6 @@ export function memorySummaries(state: State): SummaryStore {
   return {
     read: async (refresh, how) => read(state, refresh, how),
     store: async (refresh, refreshed) => ({ kind: store(state, refresh, refreshed) }),
-    forget: async (lane) => forgetSummaries(state, lane),
   };
 }
 

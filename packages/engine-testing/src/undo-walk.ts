@@ -1,5 +1,6 @@
 import { DEFAULT_TENANT, foundVersions, isWorthReading, liveVersion, type MemoryEvent } from '@slowwave/engine';
 import { expect } from 'vitest';
+import { replay } from './ledger-bench.ts';
 import { expectTrue } from './ledger-truths.ts';
 import { done, type UndoBench } from './undo-bench.ts';
 import { seeded } from './worlds.ts';
@@ -94,7 +95,7 @@ async function replayOne(walk: Walk): Promise<void> {
     undone.filter(({ id }) => !walk.replayed.has(id)),
   );
   if (one === undefined) return;
-  const { replayed } = await batches.replay(TENANT, one.batchIds, b.engine.tools.now());
+  const { replayed } = await replay(b.engine.deps, one.batchIds);
   expect(replayed.toSorted()).toEqual(one.batchIds.toSorted());
   walk.replayed.add(one.id);
   await b.engine.run();

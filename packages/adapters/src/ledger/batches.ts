@@ -44,7 +44,7 @@ import {
   SELECT_BATCHES,
 } from './rows/batch.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
-import { type Access, all, allAs, firstAs, idsOf, read, run, type Script, storeOf, together, write } from './script.ts';
+import { type Access, all, allAs, firstAs, idsOf, read, run, type Script, storeOf, together } from './script.ts';
 import { projectSpeechAgain } from './speech.ts';
 import { lockLanes, recounted, saveLane } from './turn.ts';
 import { activeWebhooks, noteDeliveries } from './webhooks.ts';
@@ -67,7 +67,6 @@ const scripted = storeOf<Omit<BatchStore, 'append'>>('batches', {
   parkedReasons: read((tenant) => all<ParkedReason>(SELECT_REASONS, { tenant })),
   /** The events that name one of its messages as a source, oldest first. */
   events: read((tenant, id) => allAs(eventFrom, SELECT_EVENTS, { tenant, id })),
-  replay: write((tenant, ids, now) => waitAgain(tenant, ids, { now })),
 });
 
 function getBatch(tenant: TenantId, id: string): Script<Batch | null> {

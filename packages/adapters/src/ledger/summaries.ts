@@ -2,21 +2,8 @@ import type { LaneId, SummaryRefresh, SummaryStore, TenantId, Trust, Turn } from
 import { LANE_NUMBER } from './page.ts';
 import { idOfMessage, type MessageRow, messageFrom } from './rows/batch.ts';
 import { messageId } from './schema.ts';
-import {
-  all,
-  fewAtOnce,
-  first,
-  ifHeld,
-  lastly,
-  run,
-  type Script,
-  statement,
-  storeOf,
-  together,
-  write,
-} from './script.ts';
+import { all, fewAtOnce, first, ifHeld, lastly, run, type Script, statement, storeOf, together } from './script.ts';
 import { type TermsColumns, termsFrom, termsOf } from './settings.ts';
-import { lockLane } from './turn.ts';
 import { settle, settling } from './usage.ts';
 
 export const summaryStore = storeOf<SummaryStore>('summaries', {
@@ -56,10 +43,6 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
     );
     if (!isStored) for (const one of calls) yield* settle(one);
     return { kind: isStored ? 'stored' : 'overtaken' };
-  }),
-  forget: write(function* (lane) {
-    yield* lockLane(lane);
-    yield* forgetSummaries(lane);
   }),
 });
 

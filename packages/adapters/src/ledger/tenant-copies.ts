@@ -3,19 +3,7 @@ import { canonical } from '@slowwave/engine/storing';
 import { type Carried, carriedOf, shown } from './bundle/kinds.ts';
 import { awaitShare } from './limits.ts';
 import { sha256 } from './rows/columns.ts';
-import {
-  all,
-  first,
-  insert,
-  lookup,
-  type Row,
-  run,
-  type Script,
-  snapshot,
-  storeOf,
-  type Value,
-  write,
-} from './script.ts';
+import { all, first, insert, type Row, run, type Script, snapshot, storeOf, type Value, write } from './script.ts';
 
 /** A kind of thing that a tenant has in common. */
 interface Copied {
@@ -61,7 +49,6 @@ export const tenantCopyStore = storeOf<TenantCopyStore>('copies', {
     return { version: sha256(canonical(rows)).slice(0, VERSION_DIGITS), rows: rows as CopiedRows };
   }),
   take: write(take),
-  taken: lookup((tenant) => takenOf(tenant)),
 });
 
 const VERSION_DIGITS = 16;

@@ -1,4 +1,4 @@
-import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, type Script } from '@slowwave/engine-testing';
+import { CutOff, echoExtract, engineBench, fakeChat, keyedDecide, replay, type Script } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { EngineError } from '../errors.ts';
 import { memoryWriter } from '../memories/write.ts';
@@ -202,7 +202,7 @@ describe('a model that fails loses nothing', () => {
       failure: { code: 'model_server_error', message: 'the model answered 500' },
     });
     down = false;
-    await batches.replay(DEFAULT_TENANT, [id], bench.tools.now());
+    await replay(bench.deps, [id]);
     await bench.run();
     expect(await batches.get(DEFAULT_TENANT, id)).toMatchObject({ state: 'consolidated' });
     expect(await bench.live()).toEqual(['lives: in Oslo']);

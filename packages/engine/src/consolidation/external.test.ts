@@ -1,4 +1,4 @@
-import { fakeChat, type PostOptions, summaryBench } from '@slowwave/engine-testing';
+import { added, deleted, fakeChat, home, type PostOptions, summaryBench } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { newestOrNull } from '../memories/evolve.ts';
 import { reviewer } from '../memories/review.ts';
@@ -271,7 +271,11 @@ async function bench(externalContent: ExternalPolicy = 'review') {
       return batch;
     },
     forget: async () => {
-      for (const { lane } of engine.asked) await ledger.summaries.forget(lane);
+      for (const lane of new Set(engine.asked.map((refresh) => refresh.lane))) {
+        const one = added(engine.tools, home(lane));
+        for (const change of [one, deleted(engine.tools, one.memory)])
+          await ledger.memories.write(DEFAULT_TENANT, { changes: [change], tombstones: [], now: engine.tools.now() });
+      }
     },
     approve: async () => {
       for (const { id } of (await waiting()).toReversed()) await reviewer(engine.deps).approve(DEFAULT_TENANT, id);

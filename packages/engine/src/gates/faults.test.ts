@@ -9,6 +9,7 @@ import {
   keyedDecide,
   perfectChat,
   play,
+  replay,
   type Script,
   stateHash,
   world,
@@ -56,10 +57,9 @@ describe('a model that answers badly', () => {
     for (let tries = 0; (await counts(bench)).parked > 0 && tries < 20; tries += 1) {
       const { batches } = bench.deps.ledger;
       const lost = await batches.list(DEFAULT_TENANT, { state: 'parked' }, { limit: 1_000, cursor: null });
-      await batches.replay(
-        DEFAULT_TENANT,
+      await replay(
+        bench.deps,
         lost.results.map(({ id }) => id),
-        bench.tools.now(),
       );
       await bench.run();
     }

@@ -10,6 +10,7 @@ import {
   NEVER,
   type Reply,
   recordingMeter,
+  replay,
 } from '@slowwave/engine-testing';
 import { describe, expect, it } from 'vitest';
 import { examine } from '../doctor/examine.ts';
@@ -160,7 +161,7 @@ describe('Honcho #963, #728, #1033', () => {
     const id = await bench.post(['pet: a cat']);
     await bench.run();
     expect(await batch(id)).toMatchObject({ state: 'parked', failure: { code: 'model_rejected' } });
-    await bench.deps.ledger.batches.replay(DEFAULT_TENANT, [id], bench.tools.now());
+    await replay(bench.deps, [id]);
     await bench.run();
     expect(await bench.live()).toEqual(['pet: a cat']);
   });

@@ -9,6 +9,7 @@ import {
   keyedDecide,
   mortal,
   NEVER,
+  replay,
   type Script,
   watched,
 } from '@slowwave/engine-testing';
@@ -161,7 +162,7 @@ async function sceneAgain() {
   const undone = await undoer(bench.deps).undo(DEFAULT_TENANT, id, { cascade: true, dryRun: false });
   expect(undone.kind).toBe('done');
   bench.tools.advance(1_000);
-  await ledger.batches.replay(DEFAULT_TENANT, newest?.batchIds ?? [], bench.tools.now());
+  await replay(bench.deps, newest?.batchIds ?? []);
   return scene;
 }
 

@@ -1,4 +1,12 @@
-import { anyMood, anyText, type EngineBench, engineBench, expectTrue, moodyModel } from '@slowwave/engine-testing';
+import {
+  anyMood,
+  anyText,
+  type EngineBench,
+  engineBench,
+  expectTrue,
+  moodyModel,
+  replay,
+} from '@slowwave/engine-testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryWriter } from '../memories/write.ts';
@@ -96,14 +104,14 @@ async function writeTo(bench: EngineBench | null, { kind, pick, text }: Write): 
 }
 
 /** The newest consolidation that counts is undone, with all that depends on it, and its batches are replayed. */
-async function consolidateAgain({ deps, tools, run }: EngineBench): Promise<void> {
-  const { thoughts, batches } = deps.ledger;
+async function consolidateAgain({ deps, run }: EngineBench): Promise<void> {
+  const { thoughts } = deps.ledger;
   const page = { limit: 1, cursor: null };
   const [newest] = (await thoughts.list(DEFAULT_TENANT, { state: 'applied' }, page)).results;
   if (newest === undefined) return;
   const undone = await undoer(deps).undo(DEFAULT_TENANT, newest.id, { cascade: true, dryRun: false });
   expect(undone.kind).toBe('done');
-  const { replayed } = await batches.replay(DEFAULT_TENANT, newest.batchIds, tools.now());
+  const { replayed } = await replay(deps, newest.batchIds);
   expect(replayed.length).toBe(newest.batchIds.length);
   const undo = undone.kind === 'done' ? undone.report.undo?.id : undefined;
   expect((await undoer(deps).redo(DEFAULT_TENANT, undo ?? '', { dryRun: false })).kind).toBe('refused');

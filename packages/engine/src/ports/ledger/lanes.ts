@@ -242,16 +242,6 @@ export interface BatchStore {
   parkedReasons(tenant: TenantId): Promise<readonly ParkedReason[]>;
   /** The events its messages led to, oldest first. */
   events(tenant: TenantId, id: string): Promise<readonly MemoryEvent[]>;
-  /**
-   * Parked and undone batches wait again, due now, at their old positions, with their attempts at zero. Others are left
-   * alone, and so are those whose messages retention has removed. Of the undone their former consolidations are kept
-   * (`Thought.former`). Many at once become backfill (`replayPriority`).
-   */
-  replay(
-    tenant: TenantId,
-    ids: readonly string[],
-    now: Millis,
-  ): Promise<{ replayed: readonly string[]; nudges: readonly Nudge[] }>;
 }
 
 /** Parked batches with the same error code. */

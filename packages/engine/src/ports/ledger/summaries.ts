@@ -73,8 +73,6 @@ export interface SummaryStore {
   read(refresh: SummaryRefresh, how: { every: number; limit: number }): Promise<SummaryBasis | null>;
   /** Stored only where the summary still is what it was read as: of two refreshes at once the first one counts. Its call is settled in any case. */
   store(refresh: SummaryRefresh, refreshed: RefreshedSummary): Promise<{ readonly kind: 'stored' | 'overtaken' }>;
-  /** What a lane's summaries say may no longer hold: they go, and are made anew from the messages. Deletions do the same. */
-  forget(lane: LaneId): Promise<void>;
 }
 
 /** A message that is not consolidated yet. */

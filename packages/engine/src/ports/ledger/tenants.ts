@@ -202,6 +202,4 @@ export interface TenantCopyStore {
    * cannot be taken over.
    */
   take(tenant: TenantId, copy: TakenCopy, rows: CopiedRows | null): Promise<TakenCopy | string | null>;
-  /** null: none was taken over. */
-  taken(tenant: TenantId): Promise<TakenCopy | null>;
 }

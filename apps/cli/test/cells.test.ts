@@ -103,6 +103,22 @@ test(
 );
 
 test(
+  'a server with owners of its own does not become a cell',
+  async () => {
+    const full = await startOwnServer({ SLOWWAVE_API_KEY: OPERATOR_KEY, SLOWWAVE_CELL: 'full' });
+    try {
+      const written = await ask('POST /v1/memories', { user_id: 'ana', memory: 'Lives in Rome' }, { at: full.url });
+      expect(written).toMatchObject({ status: 201 });
+      const said = expect.stringContaining('expected a cell without owners');
+      expect(await cells('add', 'full', full.url)).toMatchObject({ code: 1, said });
+    } finally {
+      await full.close();
+    }
+  },
+  WITHIN_MS,
+);
+
+test(
   'an operator moves, drains and levels by hand, and is told what came of it',
   async () => {
     const [user = ''] = await usersIn(west.url);

@@ -18,6 +18,14 @@ describe('a console without keys', () => {
     await expectClean();
   });
 
+  it('names the page that is open in the tab', async () => {
+    const { page, open } = await at.visit();
+    await open('/settings/keys');
+    expect(await page.title()).toBe('Settings · Slowwave');
+    await page.getByRole('link', { name: 'Users' }).click();
+    await expect.poll(() => page.title(), { timeout: WITHIN_MS }).toBe('Users · Slowwave');
+  });
+
   it.each(PAGES)('fits %s on a telephone, in the dark', async (path) => {
     const { open, expectClean } = await at.visit({ ...NARROW, colorScheme: 'dark' });
     await open(path);

@@ -157,6 +157,12 @@ describe('the settings', () => {
     await dry.getByText('dry run').waitFor({ timeout: WITHIN_MS });
   });
 
+  it('have no page of another name, and say so', async () => {
+    const { page, open } = await at.visit({ key: KEY });
+    await open('/settings/nothing');
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor({ timeout: WITHIN_MS });
+  });
+
   it('offer a key only what it may change', async () => {
     const { secret } = await at.api.keys.make({ name: 'manager', scopes: ['manage'] });
     const { page, open } = await at.visit({ key: secret });

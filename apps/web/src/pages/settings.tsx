@@ -30,6 +30,7 @@ const PAGES: readonly Page[] = [
 export function Settings() {
   const { page = '' } = useParams<{ page?: string }>();
   const who = useWho();
+  if (!PAGES.some(({ path }) => path === page)) return <h1>Page not found</h1>;
   const offered = mayChange(who) ? PAGES.filter(({ right }) => may(who, right)) : [];
   const shown = offered.find(({ path }) => path === page);
   return (

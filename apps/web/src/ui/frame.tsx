@@ -46,8 +46,10 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const all = cells.data?.cells ?? [];
   const silent = all.filter((cell) => !(cell.answers || isGone(cell))).map(({ name }) => name);
   const main = useRef<HTMLElement>(null);
-  // A new page begins at its top, also for those who hear it.
+  // A new page has a name in the browser's tabs and history, and begins at its top, also for those who hear it.
   useEffect(() => {
+    const section = [...SECTIONS, CELLS].find(({ path: of }) => isWithin(path, of));
+    document.title = section === undefined ? 'Slowwave' : `${section.name} · Slowwave`;
     if (path !== '') main.current?.focus();
     window.scrollTo(0, 0);
   }, [path]);

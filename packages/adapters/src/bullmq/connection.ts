@@ -349,4 +349,4 @@ export async function keepLocks({ server, lockMs, log }: KeeperOptions): Promise
 }
 
 /** It holds some hundred names of jobs and one connection. */
-const THREAD_LIMITS = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+const THREAD_LIMITS = { maxOldGenerationSizeMb: 32 };

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { type OwnerBits, ownerBitsIn } from '@slowwave/engine';
 import { expect, test } from 'vitest';
 import { startThread, systemTools } from './system.ts';
@@ -77,3 +78,27 @@ test.each(['watch:import', 'watch:require'])(
     await thread.close();
   },
 );
+
+/** Answers with the most memory that it had for new objects, in bytes, while it made many. */
+const MAKING = `
+import { parentPort } from 'node:worker_threads';
+import { getHeapSpaceStatistics } from 'node:v8';
+const made = [];
+let most = 0;
+for (let i = 0; i < 1_000_000; i += 1) {
+  made[i % 60_000] = [i];
+  if (i % 20_000 > 0) continue;
+  const { space_size } = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+  most = Math.max(most, space_size);
+}
+parentPort.on('message', (calls) => {
+  parentPort.postMessage(calls.map(({ id }) => ({ kind: 'answer', id, value: most })));
+  if (calls.some(({ method }) => method === 'close')) parentPort.close();
+});`;
+
+test('a thread has its own small room for new objects, whatever the process was started with', async () => {
+  setFlagsFromString('--max-semi-space-size=8');
+  const thread = await startThread(new URL(`data:text/javascript,${encodeURIComponent(MAKING)}`), null);
+  expect(await thread.call<number>('most')).toBeLessThanOrEqual(6 * 1_024 * 1_024);
+  await thread.close();
+});

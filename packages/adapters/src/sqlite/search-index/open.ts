@@ -60,13 +60,7 @@ export async function openSqliteIndex(options: SqliteIndexOptions): Promise<Sear
   };
 }
 
-/**
- * A block is a value of many hundred kilobytes, outside of the thread's own memory, that is mostly thrown away at once. A
- * small room for what is new has that noticed after some questions, before the thread stands still to look for more.
- */
-const LIMITS = { maxYoungGenerationSizeMb: 6 };
-
-const start = (init: IndexThreadInit): Promise<Thread> => startThread(INDEX_THREAD, init, LIMITS);
+const start = (init: IndexThreadInit): Promise<Thread> => startThread(INDEX_THREAD, init);
 
 /** All of the threads, or none. */
 async function startAll(inits: readonly [IndexThreadInit, IndexThreadInit]): Promise<[Thread, Thread]> {
@@ -168,7 +162,7 @@ export async function openSqliteBuild({
     space: { dimensions, fingerprint },
     cache: { bytes: 0, bytesOfMany: 0 },
   };
-  const thread = await startThread(INDEX_THREAD, init);
+  const thread = await start(init);
   const call = callsTo<BuildMethods>(thread, path);
   return {
     begun: (ledgerId) => call('begun', ledgerId),

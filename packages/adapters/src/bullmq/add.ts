@@ -284,8 +284,9 @@ export async function openErasureQueue(options: {
 }): Promise<OpenedErasureQueue> {
   const { connection, log } = options;
   const open = (name: string): Promise<OpenedQueue> => openToWrite(connection, { name, log });
-  const turns = shardQueues(QUEUES.consolidate.name, connection.shards);
-  const names = [QUEUES.erase.name, ...turns, QUEUES.summarize.name, QUEUES.study.name, QUEUES.sleep.name];
+  const { consolidate, erase, ...others } = QUEUES;
+  const turns = shardQueues(consolidate.name, connection.shards);
+  const names = [erase.name, ...turns, ...Object.values(others).map(({ name }) => name)];
   const queues = await Promise.all(names.map(open));
   const [erasures, ...ofLanes] = queues;
   return {

@@ -1,4 +1,3 @@
-import { LEAVE_MAX_MS } from '@slowwave/contracts';
 import { DAY_MS } from '../../text/dates.ts';
 import type { LaneId, Millis, Owner, OwnerBits, TenantId } from '../../words.ts';
 
@@ -54,6 +53,9 @@ export type Departed =
 
 /** Ten years: for good, and a time that every queue can count with. */
 export const GIVEN_UP_MS = 10 * 365 * DAY_MS;
+
+/** As long as a request may let an owner leave: LEAVE_MAX_MS of the contracts, which no thread of a store loads. */
+const LEAVE_MAX_MS = 10 * 60_000;
 
 /**
  * Until when no work of an owner begins: a lease of minutes, or the years of a cell that was given up. What lies between was written by a

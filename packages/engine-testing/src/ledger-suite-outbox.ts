@@ -4,6 +4,7 @@ import { added, home, scope, updated } from './builders.ts';
 import {
   ANN,
   apply,
+  applyOnly,
   type Bench,
   batchOf,
   claimedBatch,
@@ -66,6 +67,22 @@ export function describeOutbox(bench: () => Bench): void {
       await apply(b, next, { changes: Array.from({ length: 65 }, () => added(b.tools, home(next.lane))) });
       const many = await b.ledger.outbox.ofConsolidation(next, null);
       expect([many.entries.length, many.memories, many.said, many.credits]).toEqual([65, null, null, null]);
+    });
+
+    it('has what its memories came from once, of its own batches and of earlier ones', async () => {
+      const b = bench();
+      const { batch: earlier, turn: before } = await claimedBatch(b);
+      await apply(b, before, { changes: [added(b.tools, home(before.lane))] });
+      const { batch, turn } = await claimedBatch(b);
+      const sourceIds = [earlier, batch].flatMap(({ messages }) => messages.map(({ id }) => id));
+      await applyOnly(b, turn, { changes: [added(b.tools, home(turn.lane), { sourceIds })] });
+      const { said, batches } = await b.ledger.outbox.ofConsolidation(turn, null);
+      expect(batches.map(({ id }) => id)).toEqual([batch.id]);
+      expect(said).toEqual(await b.ledger.speech.said(turn.lane, sourceIds));
+      expect(said?.said.map(({ message, before: one }) => [message.id, one?.id])).toEqual([
+        [sourceIds[0], undefined],
+        [sourceIds[1], sourceIds[0]],
+      ]);
     });
 
     it('leaves what was just applied to whoever applied it, and nothing else', async () => {

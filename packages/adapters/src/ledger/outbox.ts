@@ -6,11 +6,13 @@ import type {
   OutboxEntry,
   OutboxStore,
   Projected,
+  SaidMessage,
   SetAside,
+  SpokenBatch,
   TenantId,
   Turn,
 } from '@slowwave/engine';
-import { LEFT_MAX, sourcesOf } from '@slowwave/engine/storing';
+import { LEFT_MAX, placeOfMessage, sourcesOf } from '@slowwave/engine/storing';
 import { notifyOfBatches } from './batches.ts';
 import {
   consolidationIdOf,
@@ -135,16 +137,34 @@ function* leftOfConsolidation(turn: Turn, summaryEvery: number | null): Script<L
     dueSummary(turn, summaryEvery),
   );
   const memories = found.length > LEFT_MAX ? null : some;
-  const [beside, batches] = yield* lastly(together(besideMemories(memories, lane), spokenBy(rows, ends)));
-  return { entries: found, memories, ...beside, batches, summary };
+  const told = new Set(rows.map((row) => row.id));
+  const isTold = (id: string): boolean => told.has(placeOfMessage(id)?.batchId ?? '');
+  const { inTalk = [], apart = [] } = Object.groupBy(sourcesOf(memories ?? []), (id) =>
+    isTold(id) ? 'inTalk' : 'apart',
+  );
+  const [beside, batches] = yield* lastly(
+    together(besideMemories(memories, { lane, ids: apart }), spokenBy(rows, ends)),
+  );
+  const said =
+    beside.said === null ? null : { ...beside.said, said: [...beside.said.said, ...saidIn(batches, new Set(inTalk))] };
+  return { entries: found, memories, ...beside, said, batches, summary };
 }
 
 const LEFT = 'SELECT memory_id FROM outbox WHERE consolidation_id = @id';
 
-function* besideMemories(memories: readonly Memory[] | null, lane: LaneId): Script<Pick<LeftToDo, 'said' | 'credits'>> {
+const saidIn = (batches: readonly SpokenBatch[], ids: ReadonlySet<string>): readonly SaidMessage[] =>
+  batches
+    .flatMap(({ messages }) => messages)
+    .filter(({ message }) => ids.has(message.id))
+    .map(({ message, before }) => ({ message, before }));
+
+/** `ids`: of the messages they came from, those that are not read with the batches. */
+function* besideMemories(
+  memories: readonly Memory[] | null,
+  from: { readonly lane: LaneId; readonly ids: readonly string[] },
+): Script<Pick<LeftToDo, 'said' | 'credits'>> {
   if (memories === null) return { said: null, credits: null };
-  const ids = sourcesOf(memories);
-  const [said, credits] = yield* together(saidInLane({ lane, ids }), creditsOf(memories.map((memory) => memory.id)));
+  const [said, credits] = yield* together(saidInLane(from), creditsOf(memories.map((memory) => memory.id)));
   return { said, credits };
 }
 

@@ -62,6 +62,7 @@ type Said = readonly SaidMessage[];
 type Talk = readonly SpokenMessage[];
 
 export function* saidInLane({ lane, ids }: OfLane): Script<SaidInLane> {
+  if (ids.length === 0) return { stands: (yield* first(SELECT_STANDING, { lane })) !== null, said: [] };
   const rows = yield* all<FoundRow>(SELECT_IN_LANE, { lane, ...naming(ids) });
   return { stands: rows[0]?.stands === 1, said: saidFrom(rows.filter((row) => row.id !== null)) };
 }
@@ -145,23 +146,25 @@ const besideAt = (seq: string): string => `(
 const BEFORE = `${besideAt(PRIOR_SEQ)} AS before`;
 const NEXT = `${besideAt(NEXT_SEQ)} AS next`;
 
+const SELECT_STANDING = 'SELECT 1 AS found FROM lanes WHERE id = @lane AND erasure IS NULL';
+
 /** One statement, so that they and those before them are of one moment. */
-const WITH_SAID = `
-  WITH said AS MATERIALIZED (SELECT m.*, ${BEFORE} FROM ${NAMED_MESSAGES} AS m WHERE m.lane = @lane), heard AS (
+const withSaid = (columnsOf: (message: string) => string): string => `
+  WITH said AS MATERIALIZED (SELECT ${columnsOf('m')}, ${BEFORE} FROM ${NAMED_MESSAGES} AS m WHERE m.lane = @lane), heard AS (
     SELECT said.*, 1 AS asked FROM said
     UNION ALL
-    SELECT p.*, NULL::bigint, 0 FROM said JOIN lane_messages p ON p.number = said.before
+    SELECT ${columnsOf('p')}, NULL::bigint, 0 FROM said JOIN lane_messages p ON p.number = said.before
   )`;
 
 const SELECT_IN_LANE = `
-  ${WITH_SAID}
-  SELECT heard.*, EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands
+  ${withSaid((message) => `${message}.*`)}
+  SELECT heard.*, EXISTS (${SELECT_STANDING}) AS stands
   FROM (SELECT 1 AS one) AS o LEFT JOIN heard ON true`;
 
 /** The same counted, without reading what they say. */
 const SELECT_SAYING = `
-  ${WITH_SAID}
-  SELECT EXISTS (SELECT 1 FROM lanes WHERE id = @lane AND erasure IS NULL) AS stands,
+  ${withSaid((message) => `${message}.content, ${message}.unhidden`)}
+  SELECT EXISTS (${SELECT_STANDING}) AS stands,
     (SELECT count(*) FROM heard WHERE content ->> 'withheld' IS NULL AND unhidden IS NULL) AS saying`;
 
 interface SayingRow {

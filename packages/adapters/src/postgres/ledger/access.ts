@@ -38,13 +38,13 @@ export interface Transactions {
 
 /** How the stores of a ledger reach the database. Failures are EngineErrors that name the server and never its password. */
 export function accessOf(pool: Pool, place: string): Access & { readonly own: Transactions } {
-  const own = transactionsOn(pool, { place, holds: 'ledger' });
+  const own = transactionsOn(pool, { place, holds: 'ledger' }, { opening: [BEGIN], closing: [COMMIT] });
   const shared = { read: sharedReads(own.read), snapshot: sharedReads(own.snapshot) };
   return {
     read: ({ script, atOnce, reach }, input) => {
       const kind = atOnce ? 'snapshot' : 'read';
       if (reach === 'lookup' || reach === 'few') return shared[kind](() => script(input));
-      return own[kind]((sql) => runScript(sql, script(input)));
+      return own[kind]((sql) => runScript(plannedAnew(sql), script(input)));
     },
     write: ({ script, isStatement }, input) =>
       isStatement
@@ -54,7 +54,16 @@ export function accessOf(pool: Pool, place: string): Access & { readonly own: Tr
   };
 }
 
-export function transactionsOn(pool: Pool, store: DatabaseStore): Transactions {
+/** How many rows these find depends on what is in their parameters. */
+const plannedAnew = (sql: Sql): Sql => ({
+  ...sql,
+  ask: async (asks) => (await sql.ask([PLANNED_ANEW, ...asks])).slice(1),
+  askLast: async (asks) => (await sql.askLast([PLANNED_ANEW, ...asks])).slice(1),
+});
+
+const PLANNED_ANEW = askOf("SELECT set_config('plan_cache_mode', 'auto', true)");
+
+export function transactionsOn(pool: Pool, store: DatabaseStore, changing = CHANGING): Transactions {
   const run = async <T>(use: (client: PoolClient) => Promise<T>): Promise<T> => {
     try {
       return await repeatedly(() => withClient(pool, use));
@@ -67,17 +76,14 @@ export function transactionsOn(pool: Pool, store: DatabaseStore): Transactions {
   return {
     read: (select) => readOnly((client) => select(sqlOf(client))),
     snapshot: (select) => readOnly((client) => onSnapshot(client, select)),
-    write: (change) => run((client) => transaction(client, change)),
+    write: (change) => run((client) => transaction(client, changing, change)),
     statement: (change) => run((client) => change(sqlOf(client))),
   };
 }
 
 const SNAPSHOT = askOf('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
 const BEGIN = askOf('BEGIN');
-/**
- * A change finds its rows by their keys, whatever is in its parameters. Left to itself the server planned the largest statement anew in
- * every second consolidation: an eighth of its processor time.
- */
+/** A change finds its rows by their keys, whatever is in its parameters. Connections of the ledger begin with it (open.ts). */
 const PLANNED_ONCE = askOf('SET LOCAL plan_cache_mode = force_generic_plan');
 const COMMIT = askOf('COMMIT');
 const CHANGING: Frame = { opening: [BEGIN, PLANNED_ONCE], closing: [COMMIT] };
@@ -113,8 +119,8 @@ async function withClient<T>(pool: Pool, use: (client: PoolClient) => Promise<T>
  * The BEGIN goes along with the first statements, and often the COMMIT with the last: were one of them to fail, the server would carry
  * out none behind it. Only a connection that breaks while the COMMIT is under way leaves open what became of the transaction.
  */
-async function transaction<T>(client: PoolClient, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const sql = sqlOf(client, CHANGING);
+async function transaction<T>(client: PoolClient, frame: Frame, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = sqlOf(client, frame);
   return orRolledBack(client, sql, async () => {
     const value = await work(sql);
     if (!sql.isEnding()) await sql.askLast([]);

@@ -28,6 +28,12 @@ interface PostgresLedgerOptions {
 /** Where nobody says how many: transactions take milliseconds. */
 const CONNECTIONS_MAX = 10;
 
+/**
+ * Rows are found by their keys, whatever is in the parameters. Left to itself the server plans each statement five times on each
+ * connection, and some of them again with every run.
+ */
+const PLANNED_ONCE = { plan_cache_mode: 'force_generic_plan' };
+
 interface PostgresLedger extends StoredLedger {
   /** How many appends shared how many commits of this process so far. */
   committed(): Promise<{ readonly commits: number; readonly calls: number }>;
@@ -41,7 +47,7 @@ export async function openPostgresLedger({
   log,
 }: PostgresLedgerOptions): Promise<PostgresLedger> {
   const place = placeOf(url);
-  const pool = openPool({ url, schema: SCHEMA, max: connections, log, types: COLUMN_TYPES });
+  const pool = openPool({ url, schema: SCHEMA, max: connections, log, types: COLUMN_TYPES, settings: PLANNED_ONCE });
   try {
     const id = await prepare(pool, { newLedgerId: tools.id('led'), log });
     return ledgerOf({ id, pool, tools, access: accessOf(pool, place) });

@@ -168,6 +168,21 @@ export function describeUsage(bench: () => Bench): void {
       expect(await report(b, { groups: ['user'] })).toEqual([]);
     });
 
+    it('of an owner who was erased meanwhile counts once, however often it is noted and settled', async () => {
+      const b = bench();
+      const { turn } = await claimedBatch(b);
+      const gone = { ...turn, lane: `${turn.lane}x` as typeof turn.lane };
+      const sent = sentCall(b.tools, gone);
+      const settled = { ...settledCall(b.tools, gone, { id: sent.id }), noted: sent };
+      for (let times = 0; times < 2; times += 1) await b.ledger.usage.note(sent);
+      expect(await report(b, { groups: ['day'] })).toMatchObject([{ unanswered: { calls: 1 } }]);
+      for (let times = 0; times < 2; times += 1) await b.ledger.usage.settle([settled]);
+      expect(await report(b, { groups: ['day'] })).toMatchObject([
+        { answered: { calls: 1 }, unanswered: { calls: 0 } },
+      ]);
+      expect(await report(b, { groups: ['user'] })).toEqual([]);
+    });
+
     it('of an owner who was erased before it was noted counts once, whatever becomes of it', async () => {
       const b = bench();
       const { turn } = await claimedBatch(b);

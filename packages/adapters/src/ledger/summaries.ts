@@ -39,7 +39,7 @@ export const summaryStore = storeOf<SummaryStore>('summaries', {
     const isStored = yield* ifHeld(
       { text: SELECT_UNCHANGED, given: { id, lane, revision } },
       run(REPLACE_SUMMARY, { id, summary, from, count, trust, upTo }),
-      ...calls.flatMap(settling),
+      ...calls.flatMap((one) => settling(one)),
     );
     if (!isStored) for (const one of calls) yield* settle(one);
     return { kind: isStored ? 'stored' : 'overtaken' };

@@ -72,7 +72,7 @@ export const usageStore = storeOf<UsageStore>('usage', {
     const held = { text: SELECT_ROOM_FOR, given: { ...given, ...roomsGiven(call.tenant, rooms) } };
     if (yield* ifHeld(held, ...noting(call))) return true;
     if ((yield* first(text, given)) !== null) return false;
-    yield* countToDay([dayRow(call, 'unanswered', 1)]);
+    yield* inOne(...noting(call, true));
     return true;
   }),
   settle: write(function* (calls) {
@@ -86,31 +86,33 @@ export const usageStore = storeOf<UsageStore>('usage', {
 });
 
 /** The call counts as unanswered, unless it was noted before. */
-export function noting(call: SentCall): readonly Script<unknown>[] {
+export function noting(call: SentCall, isErased = false): readonly Script<unknown>[] {
   const given = knownBy(call);
+  const columns = columnsOf(call, { state: 'sent', tookMs: 0 });
   return [
     run(NOTE.days, { rows: [dayRow(call, 'unanswered', 1)], ...given }),
-    run(NOTE.uses, { rows: usesNoted(call), ...given }),
-    run(NOTE.call, { ...columnsOf(call, { state: 'sent', tookMs: 0 }), ...given }),
+    ...(isErased ? [] : [run(NOTE.uses, { rows: usesNoted(call), ...given })]),
+    run(NOTE.call, { ...columns, ...(isErased && NOBODYS), ...given }),
   ];
 }
 
 /** It counts as what it was, and not as unanswered any more. A call that was settled before changes nothing. */
-export function settling(call: SettledCall): readonly Script<unknown>[] {
+export function settling(call: SettledCall, isErased = false): readonly Script<unknown>[] {
   const given = knownBy(call);
+  const columns = columnsOf(call, { state: call.outcome, tookMs: call.tookMs });
   return [
     run(SETTLE.days, { rows: settledRows(call), ...given }),
-    run(SETTLE.uses, { rows: usesSettled(call), ...given }),
-    run(SETTLE.call, { ...columnsOf(call, { state: call.outcome, tookMs: call.tookMs }), ...given }),
+    ...(isErased ? [] : [run(SETTLE.uses, { rows: usesSettled(call), ...given })]),
+    run(SETTLE.call, { ...columns, ...(isErased && NOBODYS), ...given }),
   ];
 }
 
 export function* settle(call: SettledCall): Script<void> {
-  if (!(yield* ifHeld(countedFor(call), ...settling(call)))) yield* countToDay(settledRows(call));
+  if (!(yield* ifHeld(countedFor(call), ...settling(call)))) yield* inOne(...settling(call, true));
 }
 
-/** Of an owner who was erased meanwhile the figures of the day remain: what is noted there is taken away when it is settled. */
-const countToDay = (rows: readonly object[]): Script<void> => inOne(run(ADD_TO_DAY, { rows }));
+/** Of an owner who was erased meanwhile the figures of the day remain, and the call's id, so that it counts there once: nobody reads the row. */
+const NOBODYS = { tenant: '', lane: NO_LANE, consolidationId: '', appId: null, keyId: null } as const;
 
 /** The lane stays until its call is counted. */
 const countedFor = ({ lane }: SentCall): Held => ({
@@ -385,8 +387,6 @@ const insertCall = (condition: string, onConflict: string): string => `
   WHERE ${condition} ${onConflict}`;
 
 const SELECT_ROOM_FOR = `${SELECT_COUNTED_FOR} AND ${HAS_ROOM}`;
-
-const ADD_TO_DAY = addToDays('true');
 
 /** What a call changes, under a condition. A text that is put together for each run is looked up slowly. */
 const counting = (condition: string, onConflict: string) => ({

@@ -9,7 +9,7 @@ import {
   type WaitingMessageRow,
 } from './batches.ts';
 import { memoriesOfLane } from './memories.ts';
-import { isStanding, LANE_NUMBER } from './page.ts';
+import { isStanding, LANE_NUMBER, ofOwner } from './page.ts';
 import { type MessageRow, messageFrom, NAMED_MESSAGES, naming } from './rows/batch.ts';
 import { type ScopeColumns, scopeFrom } from './rows/columns.ts';
 import { EVENT_COLUMNS, eventFrom } from './rows/memory.ts';
@@ -132,7 +132,7 @@ function* inApp(waiting: readonly WaitingMessageRow[], appId: string | null): Sc
 const ownerParams = ({ tenant, owner }: OwnedIds) => ({ tenant, kind: owner.kind, ownerId: owner.id });
 
 const ownLane = (column: 'id' | 'number'): string =>
-  `(SELECT ${column} FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId)`;
+  `(SELECT ${column} FROM lanes WHERE ${ofOwner('@kind', '@ownerId')})`;
 const OWN_LANE = ownLane('id');
 const OWN_NUMBER = ownLane('number');
 

@@ -11,6 +11,7 @@ import {
   pausesFrom,
   raise as raiseLane,
 } from './lane-life.ts';
+import { ofOwner } from './page.ts';
 import { type Access, allAs, few, first, firstAs, lookup, read, run, type Script, storeOf, write } from './script.ts';
 import { lockLane, saveLane } from './turn.ts';
 
@@ -126,7 +127,7 @@ export const lockOwner = (of: OwnedBy): Script<LaneRow | null> => laneOfOwner(of
 
 /** The same without a lock: nobody waits for a reader. */
 export const laneOfOwner = ({ tenant, owner }: OwnedBy, lock = ''): Script<LaneRow | null> =>
-  first<LaneRow>(`SELECT * FROM lanes WHERE tenant = @tenant AND owner_kind = @kind AND owner_id = @ownerId${lock}`, {
+  first<LaneRow>(`SELECT * FROM lanes WHERE ${ofOwner('@kind', '@ownerId')}${lock}`, {
     tenant,
     kind: owner.kind,
     ownerId: owner.id,

@@ -35,6 +35,7 @@ import {
   isStanding,
   LANE_NUMBER,
   newestPart,
+  ofOwner,
   pageOf,
   readCursor,
   where,
@@ -197,8 +198,7 @@ export const saidUnder = (named: NamedIds): readonly string[] =>
       SELECT 1 FROM memory_ids i WHERE i.memory_id = m.id AND i.kind = '${kind}' AND i.id = @${KEY_OF[kind]})`,
   );
 
-const OF_OWNER =
-  'm.lane = (SELECT number FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId)';
+const OF_OWNER = `m.lane = (SELECT number FROM lanes WHERE ${ofOwner('@ownerKind', '@ownerId')})`;
 export const LIVE_OF_OWNER = `m.live AND ${OF_OWNER}`;
 
 export const UNEXPIRED = '(m.expires_at IS NULL OR m.expires_at > @now)';

@@ -82,9 +82,13 @@ export const inConsolidations = (column: string, ids: string): string =>
 export const consolidationIdOf = (column: string): string =>
   `(SELECT thought.id FROM consolidations thought WHERE thought.number = ${column})`;
 
+/** The lane of an owner, as conditions on `lanes`. PostgreSQL would look it up by the tenant alone while a ledger is young, and read all lanes. */
+export const ofOwner = (kind: string, id: string): string =>
+  `tenant IN FEW (SELECT @tenant;) AND owner_kind = ${kind} AND owner_id = ${id}`;
+
 /** The lane of a user, as a condition on a column that has its id, or its number. */
 export const laneOfUser = (column: string, by: 'id' | 'number' = 'id'): string =>
-  `${column} = (SELECT ${by} FROM lanes WHERE tenant = @tenant AND owner_kind = 'user' AND owner_id = @userId)`;
+  `${column} = (SELECT ${by} FROM lanes WHERE ${ofOwner("'user'", '@userId')})`;
 
 /** A condition that rows must not be looked up by, in either dialect: see script.ts. */
 export const notBy = (condition: string): string =>

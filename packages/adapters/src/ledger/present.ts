@@ -2,6 +2,7 @@ import type { Owner, PendingMessage, PresentStore, ProfileFact, Scope, TenantId 
 import { besideOwner, compareSaid, ownerOf } from '@slowwave/engine/storing';
 import { messageRowsOf, UNCLAIMED_COLUMNS, type UnclaimedRow } from './batches.ts';
 import { saidUnder } from './memories.ts';
+import { ofOwner } from './page.ts';
 import { clockFrom, type MessageRow } from './rows/batch.ts';
 import type { ColumnsOf } from './rows/columns.ts';
 import { READ_VERSIONS } from './rows/version.ts';
@@ -157,7 +158,7 @@ function ownerAndIds(tenant: TenantId, scope: Scope) {
 /** What every statement about an owner is given. */
 const named = (tenant: TenantId, { kind, id }: Owner) => ({ tenant, ownerKind: kind, ownerId: id });
 
-const OF_OWNER = 'FROM lanes WHERE tenant = @tenant AND owner_kind = @ownerKind AND owner_id = @ownerId';
+const OF_OWNER = `FROM lanes WHERE ${ofOwner('@ownerKind', '@ownerId')}`;
 const LANE_OF_OWNER = `(SELECT id ${OF_OWNER})`;
 const LANE_NUMBER_OF_OWNER = `(SELECT number ${OF_OWNER})`;
 

@@ -16,6 +16,7 @@ import type {
 import { DAY_MS, dayOf, needsCalls, payerOf } from '@slowwave/engine/storing';
 import { type KeptCall, keptCalls } from './kept-thoughts.ts';
 import { addToUses, HAS_ROOM, roomsGiven, usesNoted, usesSettled } from './limits.ts';
+import { laneOfUser } from './page.ts';
 import { past } from './past-use.ts';
 import { markOf } from './rows/packed-record.ts';
 import {
@@ -339,7 +340,7 @@ const CALLS: Source = {
 };
 
 const FILTERS = {
-  userId: `lane IN (SELECT o.id FROM lanes o WHERE o.tenant = @tenant AND o.owner_kind = 'user' AND o.owner_id = @userId)`,
+  userId: laneOfUser('lane'),
   appId: 'app_id = @appId',
   keyId: 'key_id = @keyId',
   step: 'step = @step',

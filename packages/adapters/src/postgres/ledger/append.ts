@@ -331,6 +331,10 @@ const ownersOf = (owned: readonly { tenant: TenantId; owner: Owner }[]) => ({
   ownerIds: owned.map(({ owner }) => owner.id),
 });
 
+/** Looked up one by one: joined while the ledger is young, all lanes would be read. */
+const LANE_OF_NAMED = `(
+  SELECT k.number FROM lanes k WHERE k.tenant = ANY(ARRAY(SELECT n.tenant)) AND k.owner_kind = n.kind AND k.owner_id = n.owner_id)`;
+
 const INSERT_LANES = `
   INSERT INTO lanes (
     id, tenant, owner_kind, owner_id, state, generation, epoch, next_position, next_seq,
@@ -340,18 +344,17 @@ const INSERT_LANES = `
   FROM unnest(
       @ids::text[], @tenants::text[], @kinds::text[], @ownerIds::text[], @nows::bigint[], @keys::text[], @slots::bigint[]
     ) AS n (id, tenant, kind, owner_id, now, key, slot)
-  WHERE NOT EXISTS (
-    SELECT 1 FROM lanes l WHERE l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
-  ) AND ${mayEnter('n.key', 'n.slot')}
+  WHERE ${LANE_OF_NAMED} IS NULL AND ${mayEnter('n.key', 'n.slot')}
   ORDER BY n.tenant, n.kind, n.owner_id
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 
+/** Whoever waits for a lock sees by its id whether the owner was cut off meanwhile. */
 const LOCK_OWNERS = `
   SELECT l.* FROM lanes l
-  JOIN (
-    SELECT DISTINCT * FROM unnest(@tenants::text[], @kinds::text[], @ownerIds::text[]) AS n (tenant, kind, owner_id)
-  ) n ON l.tenant = n.tenant AND l.owner_kind = n.kind AND l.owner_id = n.owner_id
-  ORDER BY l.id FOR NO KEY UPDATE OF l`;
+  WHERE l.number = ANY(ARRAY(
+      SELECT ${LANE_OF_NAMED} FROM unnest(@tenants::text[], @kinds::text[], @ownerIds::text[]) AS n (tenant, kind, owner_id)))
+    AND l.owner_id = ANY(@ownerIds::text[])
+  ORDER BY l.id FOR NO KEY UPDATE`;
 
 interface LaneScope {
   readonly lane: LaneId;

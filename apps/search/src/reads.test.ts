@@ -19,6 +19,19 @@ test('the memories of an owner are listed newest first, page by page', async () 
   expect(second.next_cursor).toBeNull();
 });
 
+test('a cursor goes on with its own list alone', async () => {
+  const { app, remember } = await searchBench();
+  for (const text of ['one', 'two']) await remember(text);
+  await remember('of bob', { user_id: 'bob' });
+  const cursorOf = async (url: string): Promise<string> => (await app.inject(url)).json().next_cursor;
+  const users = await cursorOf('/v1/users?limit=1');
+  const memories = await cursorOf('/v1/memories?user_id=ann&limit=1');
+  const code = async (url: string): Promise<unknown> => (await app.inject(url)).json().code;
+  expect(await code(`/v1/users?limit=1&cursor=${users}`)).toBeUndefined();
+  expect(await code(`/v1/users?limit=1&cursor=${memories}`)).toBe('invalid_cursor');
+  expect(await code(`/v1/memories?user_id=ann&cursor=${users}`)).toBe('invalid_cursor');
+});
+
 test('one memory is shown as it holds, and no longer once it was deleted', async () => {
   const { app, writer, remember } = await searchBench();
   const id = await remember('Ann lives in Berlin');

@@ -99,7 +99,7 @@ const RETRY_AFTER_S = '2';
 export function translate(thrown: unknown): ProblemError {
   if (thrown instanceof ProblemError) return thrown;
   const { name, code, statusCode } = factsOf(thrown);
-  if (name === 'InvalidCursorError') return problem('invalid_cursor', messageOf(thrown), { cause: thrown });
+  if (name === 'InvalidCursorError') return otherCursor(thrown);
   if (name === 'FilterError') return ofFilter(thrown);
   if (name === 'EngineError') return ofEngine(code, thrown);
   return ofFramework(code, statusCode, thrown);
@@ -257,6 +257,10 @@ export class ProblemError extends Error {
 export function problem(code: ErrorCode, detail: string, extras: Extras = {}): ProblemError {
   return new ProblemError(code, detail, extras);
 }
+
+/** A cursor of another list, or none at all. */
+export const otherCursor = (cause?: unknown): ProblemError =>
+  problem('invalid_cursor', 'the cursor does not belong to this list; start again without a cursor', { cause });
 
 /** A refusal of what may be sent again after so many seconds. */
 export function tooManyRequests(detail: string, seconds: number): ProblemError {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { z } from 'zod';
 import { type Bounds, needScope, type RouteScope, requestTenant } from './access.ts';
-import { problem, tooManyRequests } from './errors.ts';
+import { otherCursor, problem, tooManyRequests } from './errors.ts';
 import type { App, Routes } from './shell.ts';
 
 type Schema = z.ZodType;
@@ -81,16 +82,36 @@ export const routesWith =
         ...{ params, querystring: query, body, headers },
       }),
       config: given({ bounds, audited, subject, asleep }),
-      handler: (request, reply) => {
-        const { params, query, body, headers } = request;
+      handler: async (request, reply) => {
+        const { params, headers } = request;
         const tenant = requestTenant(request);
+        const [query, body] = [cursorOf(id, request.query), cursorOf(id, request.body)];
         reply.code(status);
-        return note.handle(deps, { tenant, params, query, body, headers, request, reply } as never);
+        return cursorFor(
+          id,
+          await note.handle(deps, { tenant, params, query, body, headers, request, reply } as never),
+        );
       },
     };
     // Its parts are typed by the schemas of the note.
     app.route(options as never);
   };
+
+/** A cursor begins with a mark of its list: where another list would go on from it, nobody knows. */
+const listMark = (id: string): string => createHash('sha256').update(id).digest('base64url').slice(0, MARK);
+const MARK = 4;
+
+function cursorFor(id: string, answer: unknown): unknown {
+  const { next_cursor: next } = (answer ?? {}) as { readonly next_cursor?: unknown };
+  return typeof next === 'string' ? { ...(answer as object), next_cursor: listMark(id) + next } : answer;
+}
+
+function cursorOf(id: string, given: unknown): unknown {
+  const { cursor } = (given ?? {}) as { readonly cursor?: unknown };
+  if (typeof cursor !== 'string') return given;
+  if (!cursor.startsWith(listMark(id))) throw otherCursor();
+  return { ...(given as object), cursor: cursor.slice(MARK) };
+}
 
 const isSchema = (answer: Answers): answer is Schema => '_zod' in answer;
 

@@ -54,6 +54,11 @@ describe('a question that is asked twice', () => {
     expect(checkPaid(calls, [killed(150, 400)])).toHaveLength(1);
   });
 
+  it('was not when its facts were embedded while nothing could be stored', () => {
+    const embed = decide(120, { name: 'embed', hash: 'h3' });
+    expect(checkPaid([extract(0, 100), embed, extract(9_000, 9_100)], [killed(101, 10_000)], [])).toEqual([]);
+  });
+
   it('was not when another worker had taken the lane over, and had just sent it when the answer was stored', () => {
     const again = (at: number) => [extract(0, 100), decide(120), extract(at, at + 100, { member: 'worker-2' })];
     expect(checkPaid(again(133), [])).toEqual([]);

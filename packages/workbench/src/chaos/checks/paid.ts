@@ -12,12 +12,12 @@ export interface Disturbance {
 const STORE_MS = 1_000;
 /** From a worker's last look at what is answered until its question is here: what another one stores meanwhile it cannot know. */
 const SENDS_MS = 100;
-/** Which calls show that a step before them was finished. */
-const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['embed', 'decide_operations'] };
+/** Which calls show that an answer before them was stored. Facts are embedded while it still is: that shows nothing. */
+const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['decide_operations'] };
 
 /**
  * A question that was answered in full is not asked again, unless something went wrong before its answer was stored.
- * Stored it was when the next step was seen to begin, or when the ledger has it and nothing disturbed it at first. An answer that
+ * Stored it was when the next question was seen, or when the ledger has it and nothing disturbed it at first. An answer that
  * the ledger does not have was lost on its way: something has to have gone wrong then, however long a busy process was about it.
  */
 export function checkPaid(calls: readonly AskedCall[], ground: Omit<Ground, 'calls'>): Finding[] {

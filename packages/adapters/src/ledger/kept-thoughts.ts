@@ -79,33 +79,38 @@ export interface ThoughtRow extends ValueRow {
 export interface ToFold {
   readonly kept: readonly ValueRow[];
   readonly plans: readonly PlanRow[];
-  /** The plan that ends the consolidation. */
-  readonly ended: Plan | null;
+  /** The plan that is being applied; no row has it. */
+  readonly applied: Plan | null;
   readonly answers: readonly AnswerRow[];
   readonly calls: readonly CallRow[];
   readonly said: readonly SaidRow[];
 }
 
-/** Which memories a plan has shown, each at its revision, as JSON. */
-export const shownIn = ({ candidates }: Plan): string =>
-  JSON.stringify(candidates.map(({ memoryId, revision }) => [memoryId, revision]));
+type Place = Pick<Candidate, 'memoryId' | 'revision'>;
+
+/** Which memories were shown, each at its revision. */
+const placesOf = (some: readonly Place[]): readonly (readonly [memoryId: string, revision: number])[] =>
+  some.map(({ memoryId, revision }) => [memoryId, revision]);
+
+/** Those of a plan, as JSON. */
+export const shownIn = ({ candidates }: Plan): string => JSON.stringify(placesOf(candidates));
 
 /** A consolidation with one of its plans, if it has any, and as JSON what it was charged for and what the events say that it has shown. */
 interface OpenRow extends ValueRow {
   readonly plan: Uint8Array | null;
   readonly calls: string | null;
   readonly said: string | null;
-  /** By the plan that ends it. */
-  readonly said_at_end: string | null;
+  /** The same of the plan that is being applied. */
+  readonly said_applied: string | null;
 }
 
 /**
- * With a plan that is nowhere stored yet, of one consolidation. Three statements, sent together: the last opens the kinds of calls, for
+ * With the plan of a single one that is being applied. Three statements, sent together: the last opens the kinds of calls, for
  * `dropFolded` to count by. Needs the locks of their lanes.
  */
-export function* toFold(ids: readonly string[], plan: Plan | null = null): Script<ToFold> {
+export function* toFold(ids: readonly string[], applied: Plan | null = null): Script<ToFold> {
   const [rows, answers] = yield* together(
-    all<OpenRow>(SELECT_OPEN, { ids, rows: plan === null ? [] : placesOf(plan.candidates) }),
+    all<OpenRow>(SELECT_OPEN, { ids, rows: placesOf(applied?.candidates ?? []) }),
     all<AnswerRow>('SELECT * FROM answers WHERE consolidation_id IN :ids ORDER BY seq', { ids }),
     openKinds(ids),
   );
@@ -113,11 +118,11 @@ export function* toFold(ids: readonly string[], plan: Plan | null = null): Scrip
   return {
     kept,
     plans: rows.flatMap(({ id, plan }) => (plan === null ? [] : [{ consolidation_id: id, plan }])),
-    ended: plan,
+    applied,
     answers,
     calls: kept.flatMap(({ calls }) => listIn<CallRow>(calls, CALL_COLUMNS).sort(byTime)),
-    said: rows.flatMap(({ said, said_at_end }) =>
-      [said, said_at_end].flatMap((list) => listIn<SaidRow>(list, SAID_COLUMNS)),
+    said: rows.flatMap(({ said, said_applied }) =>
+      [said, said_applied].flatMap((list) => listIn<SaidRow>(list, SAID_COLUMNS)),
     ),
   };
 }
@@ -133,24 +138,20 @@ const byTime = (a: CallRow, b: CallRow): number => a.at - b.at || (a.id < b.id ?
 const SAID_COLUMNS = ['memory_id', 'revision', 'text', 'said_at', 'said_seq'];
 const SAID = ['m.id', 'e.revision', 'e.text', 'e.said_at', 'e.said_seq'];
 
-type Place = Pick<Candidate, 'memoryId' | 'revision'>;
-
-const placesOf = (some: readonly Place[]): readonly object[] =>
-  some.map(({ memoryId, revision }) => ({ memory: memoryId, revision }));
-
 /** The events of such places. */
-const FROM_PLACES = `
-  FROM :rows AS r CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 'revision')::bigint
-  WHERE m.id = r.value ->> 'memory'`;
+const eventsAt = (places: string): string => `
+  FROM ${places} AS r CROSS JOIN memories m JOIN events e ON e.memory = m.number AND e.revision = (r.value ->> 1)::bigint
+  WHERE m.id = r.value ->> 0`;
+
+const listSaidAt = (places: string): string =>
+  `(SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) ${eventsAt(places)})`;
 
 /** A call that is not answered yet may still be. */
 const SELECT_OPEN = `
   SELECT c.id, c.thought, p.plan,
     (SELECT jsonb_agg(jsonb_build_array(${CALL_COLUMNS.map((name) => `u.${name}`).join(', ')})) FROM usage u
      WHERE u.consolidation_id = c.id AND u.state = 'answered') AS calls,
-    (SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) FROM jsonb_array_elements(p.shown) AS s
-     JOIN memories m ON m.id = s.value ->> 0 JOIN events e ON e.memory = m.number AND e.revision = (s.value ->> 1)::bigint) AS said,
-    (SELECT jsonb_agg(jsonb_build_array(${SAID.join(', ')})) ${FROM_PLACES}) AS said_at_end
+    ${listSaidAt('jsonb_array_elements(p.shown)')} AS said, ${listSaidAt(':rows')} AS said_applied
   FROM consolidations c LEFT JOIN plans p ON p.consolidation_id = c.id WHERE c.id IN :ids ORDER BY p.round`;
 
 /** What takes the place of a consolidation's rows. */
@@ -159,9 +160,9 @@ export function foldedThought(id: string, rows: ToFold): Uint8Array | null {
   const own = <Row extends { readonly consolidation_id: string }>(of: readonly Row[]) =>
     of.filter((row) => row.consolidation_id === id);
   const [plans, answers, calls] = [own(rows.plans), own(rows.answers), own(rows.calls)];
-  if (rows.ended === null && plans.length + answers.length + calls.length === 0) return value;
+  if (rows.applied === null && plans.length + answers.length + calls.length === 0) return value;
   const before = value === null ? NOTHING : (unpackedRecord(value, id) as Packed);
-  const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan).concat(rows.ended ?? []);
+  const thought = plans.map(({ plan }) => JSON.parse(unpacked(plan)) as Plan).concat(rows.applied ?? []);
   const said = saidBy(rows.said);
   return packedThought(id, {
     plans: [...before.plans, ...thought.map(packedPlan)],
@@ -272,7 +273,7 @@ export function* thoughtsFrom(rows: readonly ThoughtRow[]): Script<ReadonlyMap<s
   return new Map(values.map(([id, value]) => [id, keptFrom(id, value, said)]));
 }
 
-const SELECT_SAID = `SELECT ${SAID.map((column, i) => `${column} AS ${SAID_COLUMNS[i]}`).join(', ')} ${FROM_PLACES}`;
+const SELECT_SAID = `SELECT ${SAID.map((column, i) => `${column} AS ${SAID_COLUMNS[i]}`).join(', ')} ${eventsAt(':rows')}`;
 
 function keptFrom(id: string, { plans, shown, answers, calls }: Packed, said: Said): KeptThought {
   const plansOf = plans.map((plan, i) => ({

@@ -348,7 +348,7 @@ const INSERT_LANES = `
   ORDER BY n.tenant, n.kind, n.owner_id
   ON CONFLICT (tenant, owner_kind, owner_id) DO NOTHING`;
 
-/** Whoever waits for a lock sees by its id whether the owner was cut off meanwhile. */
+/** An owner that was cut off while its lock was waited for has another id by then. */
 const LOCK_OWNERS = `
   SELECT l.* FROM lanes l
   WHERE l.number = ANY(ARRAY(

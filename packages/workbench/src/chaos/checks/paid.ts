@@ -12,8 +12,8 @@ export interface Disturbance {
 const STORE_MS = 1_000;
 /** From a worker's last look at what is answered until its question is here: what another one stores meanwhile it cannot know. */
 const SENDS_MS = 100;
-/** Which calls show that an answer before them was stored. Facts are embedded while it still is: that shows nothing. */
-const LATER: Readonly<Record<string, readonly string[]>> = { extract_facts: ['decide_operations'] };
+/** Which question shows that the answer before it was stored. Facts are embedded while it is being stored, which shows nothing. */
+const NEXT: Readonly<Record<string, string>> = { extract_facts: 'decide_operations' };
 
 /**
  * A question that was answered in full is not asked again, unless something went wrong before its answer was stored.
@@ -61,10 +61,9 @@ interface Ground {
 function isFinished(first: AskedCall, again: AskedCall, { calls, disturbances, isKept }: Ground): boolean {
   const { answeredAt, name, texts } = first;
   if (answeredAt === null || again.askedAt <= answeredAt) return false;
-  const later = LATER[name] ?? [];
   const wentOn = calls.some(
     (call) =>
-      later.includes(call.name) &&
+      call.name === NEXT[name] &&
       call.member === first.member &&
       call.askedAt >= answeredAt &&
       call.askedAt < again.askedAt &&
